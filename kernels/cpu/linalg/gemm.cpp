@@ -10,6 +10,7 @@
 #include "narrow_gemm.h"
 #include "openblas.h"
 #include "register_tile.h"
+#include "tile_gemm.h"
 
 namespace rushlight {
 namespace {
@@ -19,6 +20,10 @@ T element(Matrix<const T> m, std::int64_t row, std::int64_t col) {
   return *m.block(row, col).data;
 }
 
+template <class T>
+StridedMatrix<T> strided(Matrix<T> m, std::int64_t rows, std::int64_t cols) {
+  return {m.data, rows, cols, m.transposed ? 1 : m.ld, m.transposed ? m.ld : 1};
+}
 template <class T>
 Steps strides_of(Matrix<const T> m) {
   return m.transposed ? Steps{1, m.ld} : Steps{m.ld, 1};
@@ -103,6 +108,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const 
   if (is_narrow<T>(m, n, k))
     return narrow_gemm<T>({m, n, k}, alpha, left.data, strides_of(left), right.data,
                           strides_of(right), beta, out.data, out.ld);
+  if (tile_gemm<T>(strided(left, m, k), strided(right, k, n), strided(out, m, n), alpha, beta))
+    return;
   using B = Blas<T>;
   const B& library = blas<T>();
   if (!library.gemm) return built_in(m, n, k, alpha, left, right, beta, out);

@@ -12,6 +12,7 @@
 #include "integer_product.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
+#include "tile_gemm.h"
 #include "vector_product.h"
 
 namespace rushlight {
@@ -119,6 +120,7 @@ void multiply(const StridedMatrix<const S>& left, const StridedMatrix<const S>& 
       return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
                             {left.row_stride, left.col_stride}, right.data,
                             {right.row_stride, right.col_stride}, beta, out.data, out.row_stride);
+    if (tile_gemm<T>(left, right, out, alpha, beta)) return;
     if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
       return multiply<S, T>(transposed(right), transposed(left), transposed(out), alpha, beta);
   }

@@ -1,0 +1,151 @@
+// Up to eight rows of `left` by some of `right` at a time: their sums stay in registers over a slab
+// of the depth, and are added up across the lanes at its end.
+#include "row_products.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/parallel.h"
+#include "wide_vector.h"
+
+namespace rushlight {
+
+#if defined(__x86_64__)
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kMost = 8;  // rows of left at a time
+constexpr Index kSlab = 64 * 1024;  // bytes of such rows, for the second cache
+constexpr Index kWorthwhile = 250'000;  // a part that pays for waking a thread
+
+template <class T>
+struct Rows {
+  const T *a, *b;
+  Index a_row, b_row, depth;
+  T* out;
+  Index ldo;
+  T alpha, beta;
+};
+
+// x[i] += x[i + count / 2], zipped: what belongs to a sum lies next to each other.
+template <class V, int... j>
+[[gnu::always_inline, gnu::target("avx512f")]] inline void add_zipped(
+    V* x, int count, std::integer_sequence<int, j...>) {
+  constexpr int n = sizeof...(j);
+#pragma GCC unroll 4
+  for (int i = 0; i < count / 2; ++i)
+    x[i] = __builtin_shufflevector(x[i], x[i + count / 2], (j / 2 + j % 2 * n)...) +
+           __builtin_shufflevector(x[i], x[i + count / 2], (n / 2 + j / 2 + j % 2 * n)...);
+}
+template <class V, int... j>
+[[gnu::always_inline, gnu::target("avx512f")]] inline V halves_added(
+    V x, std::integer_sequence<int, j...>) {
+  return x + __builtin_shufflevector(x, x, ((j + sizeof...(j) / 2) % sizeof...(j))...);
+}
+
+// The sums over the lanes of eight vectors, in the first eight lanes.
+template <class T>
+[[gnu::always_inline, gnu::target("avx512f")]] inline typename Wide<T>::Vector sums_of(
+    typename Wide<T>::Vector* x) {
+  constexpr std::make_integer_sequence<int, int(Wide<T>::kLanes)> lanes;
+#pragma GCC unroll 4
+  for (int count = 8; count > 1; count /= 2) add_zipped(x, count, lanes);
+  if constexpr (lanes.size() == 16)
+    return halves_added(x[0], lanes);
+  else
+    return x[0];
+}
+
+// One vector of each row; `some` lanes of it, if not all.
+template <class T, int R, int C, bool kAll>
+[[gnu::always_inline, gnu::target("avx512f")]] inline void step(
+    typename Wide<T>::Vector (*acc)[kMost], const T* a, Index a_row, const T* b, Index b_row,
+    __mmask16 some) {
+  using W = Wide<T>;
+  typename W::Vector y[C];
+#pragma GCC unroll 6
+  for (int c = 0; c < C; ++c) y[c] = kAll ? W::load(b + c * b_row) : W::load(some, b + c * b_row);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+    const typename W::Vector x = kAll ? W::load(a + r * a_row) : W::load(some, a + r * a_row);
+#pragma GCC unroll 6
+    for (int c = 0; c < C; ++c) acc[c][r] += x * y[c];
+  }
+}
+
+template <class T, int R, int C>
+[[gnu::target("avx512f")]] void rows_by_rows(const Rows<T>& s) {
+  using W = Wide<T>;
+  using V = typename W::Vector;
+  constexpr Index n = W::kLanes;
+  V acc[C][kMost];
+#pragma GCC unroll 6
+  for (int c = 0; c < C; ++c)
+#pragma GCC unroll 8
+    for (int r = 0; r < kMost; ++r) acc[c][r] = V{};
+  const T *a = s.a, *b = s.b;
+  const Index a_row = s.a_row, b_row = s.b_row;
+  Index k = s.depth;
+  for (; k >= n; k -= n, a += n, b += n) step<T, R, C, true>(acc, a, a_row, b, b_row, 0);
+  if (k) step<T, R, C, false>(acc, a, a_row, b, b_row, first_lanes(k));
+#pragma GCC unroll 6
+  for (int c = 0; c < C; ++c) {
+    T sums[n];
+    W::store(sums, first_lanes(n), sums_of<T>(acc[c]));
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      T* const to = s.out + r * s.ldo + c;
+      *to = s.beta == T(0) ? s.alpha * sums[r] : s.alpha * sums[r] + s.beta * *to;
+    }
+  }
+}
+
+constexpr int together(int rows) { return rows <= 4 ? 6 : 3; }  // rows of right at a time
+template <class T>
+using Function = void (*)(const Rows<T>&);
+template <class T, int... R>
+Function<T> pick(std::integer_sequence<int, R...>, Index rows, bool one) {
+  static constexpr Function<T> table[2][kMost] = {{rows_by_rows<T, R + 1, together(R + 1)>...},
+                                                  {rows_by_rows<T, R + 1, 1>...}};
+  return table[one][rows - 1];
+}
+
+}  // namespace
+
+template <class T>
+void row_products(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+                  const StridedMatrix<T>& out, T alpha, T beta) {
+  const Index m = out.rows, n = out.cols, k = left.cols;
+  const Index groups = (m + kMost - 1) / kMost, height = (m + groups - 1) / groups;
+  const Index deepest = kSlab / Index(sizeof(T)) / height / 16 * 16 * 4;
+  const auto sizes = std::make_integer_sequence<int, int(kMost)>();
+  for (Index d = 0; d < k; d += deepest) {
+    const Index depth = std::min(deepest, k - d);
+    const Index at_once = together(int(height));
+    parallel_for((n + at_once - 1) / at_once, 1 + kWorthwhile / (m * depth * at_once),
+                 [&](Index begin, Index end) {
+                   for (Index j = begin * at_once; j < std::min(n, end * at_once);) {
+                     const bool one = n - j < at_once;
+                     for (Index i = 0; i < m; i += height)
+                       pick<T>(sizes, std::min(height, m - i),
+                               one)({left.data + i * left.row_stride + d,
+                                     right.data + j * right.row_stride + d, left.row_stride,
+                                     right.row_stride, depth, out.data + i * out.row_stride + j,
+                                     out.row_stride, alpha, d == 0 ? beta : T(1)});
+                     j += one ? 1 : at_once;
+                   }
+                 });
+  }
+}
+#else
+template <class T>
+void row_products(const StridedMatrix<const T>&, const StridedMatrix<const T>&,
+                  const StridedMatrix<T>&, T, T) {}
+#endif
+
+template void row_products(const StridedMatrix<const float>&, const StridedMatrix<const float>&,
+                           const StridedMatrix<float>&, float, float);
+template void row_products(const StridedMatrix<const double>&, const StridedMatrix<const double>&,
+                           const StridedMatrix<double>&, double, double);
+
+}  // namespace rushlight

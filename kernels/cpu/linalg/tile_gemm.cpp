@@ -1,0 +1,338 @@
+// `right` is read as panels of two vectors of columns, `left` as blocks of up to 14 rows; the sums
+// of a block and a panel stay in registers over a slab of the depth. Either is read where it lies,
+// if that is quick and happens seldom, else from a copy in the order of the tile's reading.
+#include "tile_gemm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cpu/scratch.h"
+#include "kernels/cpu/transpose.h"
+#include "kernels/parallel.h"
+#include "register_tile.h"
+#include "row_products.h"
+#include "wide_vector.h"
+
+namespace rushlight {
+
+#if defined(__x86_64__)
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kRows = 14, kVectors = 2;
+constexpr Index kDepth = 512;  // of a slab
+constexpr Index kChunk = 32;  // bytes of a column of blocks that stay in the second cache
+constexpr Index kSmall = 1'000'000, kAhead = 8;  // rows of a panel that are fetched ahead
+constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
+constexpr Index kWorthwhile = 250'000;        // a part that pays for waking a thread
+
+template <class T>
+constexpr Index kPanelColumns = kVectors * Wide<T>::kLanes;
+
+template <class T>
+struct TileOf {
+  const T* a;
+  Index a_row, a_step;  // from row to row, along the depth
+  const T* b;
+  Index b_step, depth;  // along the depth
+  T* out;
+  Index ldo;
+  T alpha, beta;
+  __mmask16 mask;  // columns of the last vector that are stored
+};
+
+// P rows, V vectors; the rows of `a` lie next to each other where kNext.
+template <class T, int P, int V, bool kNext>
+[[gnu::target("avx512f")]] void tile(const TileOf<T>& s) {
+  using W = Wide<T>;
+  typename W::Vector acc[P][V];
+#pragma GCC unroll 14
+  for (int p = 0; p < P; ++p)
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) {
+      acc[p][v] = typename W::Vector{};
+      __builtin_prefetch(s.out + p * s.ldo + v * W::kLanes, 1);
+    }
+  // 14 rows within reach of two pointers and three steps. Note: gcc must not know how the steps
+  // depend on each other, else it computes addresses on the port of the second multiplier.
+  const Index row = kNext ? 1 : s.a_row;
+  Index row3 = 3 * row, row5 = 5 * row;
+  const T *a = s.a, *high = s.a + 7 * row, *b = s.b;
+  if constexpr (!kNext) asm("" : "+r"(row3), "+r"(row5), "+r"(high));
+  const Index a_step = s.a_step, b_step = s.b_step;
+  for (Index k = s.depth; k > 0; --k, a += a_step, high += a_step, b += b_step) {
+    typename W::Vector lanes[V];
+    __builtin_prefetch(b + kAhead * b_step);
+    if constexpr (V == 2) __builtin_prefetch(b + kAhead * b_step + W::kLanes);
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) lanes[v] = W::load(b + v * W::kLanes);
+#pragma GCC unroll 14
+    for (int p = 0; p < P; ++p) {
+      const T* const from = p < 7 ? a : high;
+      const int q = p % 7;
+      const T x = kNext    ? a[p]
+                  : q == 3 ? from[row3]
+                  : q == 5 ? from[row5]
+                  : q == 6 ? from[2 * row3]
+                           : from[q * row];
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) acc[p][v] += x * lanes[v];
+    }
+  }
+  const T alpha = s.alpha, beta = s.beta;
+  const __mmask16 mask = s.mask;
+  T* to = s.out;
+#pragma GCC unroll 14
+  for (int p = 0; p < P; ++p, to += s.ldo)
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) {
+      const __mmask16 some = v == V - 1 ? mask : first_lanes(W::kLanes);
+      acc[p][v] *= alpha;
+      if (beta != T(0)) acc[p][v] += beta * W::load(some, to + v * W::kLanes);
+      W::store(to + v * W::kLanes, some, acc[p][v]);
+    }
+}
+template <class T>
+using TileFunction = void (*)(const TileOf<T>&);
+template <class T, bool kNext, int... P>
+TileFunction<T> pick(std::integer_sequence<int, P...>, Index rows, Index vectors) {
+  static constexpr TileFunction<T> table[2][kRows] = {{tile<T, P + 1, 1, kNext>...},
+                                                      {tile<T, P + 1, 2, kNext>...}};
+  return table[vectors - 1][rows - 1];
+}
+
+// Rows of the upper half between those of the lower one, for as many vectors as they have lanes.
+template <class V, int... j>
+[[gnu::always_inline, gnu::target("avx512f")]] inline void zip(V* t,
+                                                               std::integer_sequence<int, j...>) {
+  constexpr int n = sizeof...(j), half = n / 2;
+  V zipped[n];
+#pragma GCC unroll 8
+  for (int i = 0; i < half; ++i) {
+    zipped[2 * i] = __builtin_shufflevector(t[i], t[i + half], (j / 2 + j % 2 * n)...);
+    zipped[2 * i + 1] = __builtin_shufflevector(t[i], t[i + half], (half + j / 2 + j % 2 * n)...);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) t[i] = zipped[i];
+}
+
+// Up to kLanes rows as [depth][width]: whole vectors of their columns, zipped until they are rows.
+template <class T>
+[[gnu::target("avx512f")]] void pack_transposed(const T* from, Index ld, Index rows, Index depth,
+                                                T* to, Index ldt, __mmask16 stored) {
+  using W = Wide<T>;
+  constexpr int n = int(W::kLanes);
+  using V = typename W::Vector;
+  for (Index k = 0; k < depth; k += n) {
+    const Index used = std::min<Index>(n, depth - k);
+    V t[n];
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i)
+      t[i] = i < rows ? W::load(first_lanes(used), from + i * ld + k) : V{};
+#pragma GCC unroll 4
+    for (int round = 1; round < n; round *= 2) zip(t, std::make_integer_sequence<int, n>());
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i)
+      if (i < used) W::store(to + (k + i) * ldt, stored, t[i]);
+  }
+}
+
+// Groups of `wide` rows that lie next to each other, each as [depth][wide]; the last group of
+// fewer, and of `width` with zeros.
+template <class T>
+[[gnu::target("avx512f")]] void pack_next(const T* from, Index step, Index rows, Index depth,
+                                          Index wide, Index width, T* to) {
+  using W = Wide<T>;
+  constexpr Index n = W::kLanes;
+  const auto lanes = [](Index columns) {
+    return first_lanes(std::clamp<Index>(columns, 0, W::kLanes));
+  };
+  const __mmask16 whole0 = lanes(wide), whole1 = lanes(wide - n);
+  const Index groups = (rows - 1) / wide, left = rows - groups * wide;
+  const __mmask16 read0 = lanes(left), read1 = lanes(left - n), to0 = lanes(width),
+                  to1 = lanes(width - n);
+  for (Index k = 0; k < depth; ++k, from += step) {
+    const T* x = from;
+    T* o = to + k * wide;
+    for (Index g = 0; g < groups; ++g, x += wide, o += wide * depth) {
+      __builtin_prefetch(x + 2 * kAhead * step);
+      __builtin_prefetch(x + 2 * kAhead * step + wide - 1);
+      W::store(o, whole0, W::load(whole0, x));
+      W::store(o + n, whole1, W::load(whole1, x + n));
+    }
+    T* const last = to + groups * wide * depth + k * width;
+    W::store(last, to0, W::load(read0, x));
+    W::store(last + n, to1, W::load(read1, x + n));
+  }
+}
+
+// Rows of m, each `wide` of them as [depth][wide]; the last ones as [depth][width], with zeros.
+template <class T>
+void pack(const StridedMatrix<const T>& m, Index wide, Index width, T* to) {
+  constexpr Index n = Wide<T>::kLanes;
+  if (m.row_stride == 1) return pack_next(m.data, m.col_stride, m.rows, m.cols, wide, width, to);
+  for (Index first = 0; first < m.rows; first += wide) {
+    const Index used = first + wide < m.rows ? wide : width;
+    for (Index i = 0; i < used; i += n)
+      pack_transposed(m.data + (first + i) * m.row_stride, m.row_stride, m.rows - first - i, m.cols,
+                      to + first * m.cols + i, used, first_lanes(std::min(n, used - i)));
+  }
+}
+
+template <class T>
+StridedMatrix<T> some_rows(const StridedMatrix<T>& m, Index first, Index count) {
+  return {m.data + first * m.row_stride, count, m.cols, m.row_stride, m.col_stride};
+}
+template <class T>
+bool is_dense(const StridedMatrix<const T>& m) {
+  return m.row_stride == 1 || m.col_stride == 1;
+}
+// Whether lines so far apart fall into the same few places of the nearest cache.
+template <class T>
+bool collides(Index stride) {
+  return stride * Index(sizeof(T)) % 2048 == 0;
+}
+
+template <class T>
+struct Slab {  // of the depth
+  static constexpr Index lanes = Wide<T>::kLanes, wide = kPanelColumns<T>;
+  const StridedMatrix<const T>&left, &right;
+  const StridedMatrix<T>& out;
+  T alpha, beta;
+  Index panels, blocks, height;  // of like heights, but for the last
+  Index packed_from;             // panels from there on are read from `b`
+  bool left_here;
+  Scratch<T> b;
+
+  Slab(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+       const StridedMatrix<T>& out, T alpha, T beta)
+      : left(left),
+        right(right),
+        out(out),
+        alpha(alpha),
+        beta(beta),
+        panels((out.cols + wide - 1) / wide),
+        blocks((out.rows + kRows - 1) / kRows),
+        height((out.rows + blocks - 1) / blocks),
+        // A partial panel is always copied, to be read whole.
+        packed_from(right.col_stride == 1 && blocks <= 6 ? out.cols / wide : 0),
+        left_here(left.row_stride == 1
+                      ? panels <= 2 || (panels <= 4 && !collides<T>(left.col_stride))
+                      : !collides<T>(left.row_stride)),
+        b(std::size_t((panels - packed_from) * wide * left.cols)) {}
+
+  void pack_right() {
+    const Index k = left.cols;
+    parallel_for(panels - packed_from, 4 + 16384 / (wide * k), [&](Index begin, Index end) {
+      const Index c = (packed_from + begin) * wide;
+      const Index count = std::min((packed_from + end) * wide, out.cols) - c;
+      pack(some_rows(transposed(right), c, count), wide, whole(count - (end - begin - 1) * wide),
+           b.data() + begin * wide * k);
+    });
+  }
+  static Index whole(Index columns) { return (columns + lanes - 1) / lanes * lanes; }
+
+  // Blocks [b0, b1) by panels [p0, p1).
+  void multiply(Index b0, Index b1, Index p0, Index p1) const {
+    const Index k = left.cols, first = b0 * height, last = std::min(out.rows, b1 * height);
+    Scratch<T> a(std::size_t(left_here ? 1 : (last - first) * k));
+    if (!left_here)
+      pack(some_rows(left, first, last - first), height, last - (b1 - 1) * height, a.data());
+    const bool next = !left_here || left.row_stride == 1;
+    const auto sizes = std::make_integer_sequence<int, int(kRows)>();
+    for (Index p = p0; p < p1; ++p) {
+      const Index c = p * wide, cols = std::min(wide, out.cols - c), width = whole(cols);
+      const bool here = p < packed_from;
+      for (Index r = first; r < last; r += height) {
+        const Index rows = std::min(height, last - r);
+        const TileOf<T> t{left_here ? left.data + r * left.row_stride : a.data() + (r - first) * k,
+                          left.row_stride,
+                          left_here ? left.col_stride : rows,
+                          here ? right.data + c : b.data() + (p - packed_from) * wide * k,
+                          here ? right.row_stride : width,
+                          k,
+                          out.data + r * out.row_stride + c,
+                          out.row_stride,
+                          alpha,
+                          beta,
+                          first_lanes(cols - width + lanes)};
+        const Index vectors = width / lanes;
+        (next ? pick<T, true>(sizes, rows, vectors) : pick<T, false>(sizes, rows, vectors))(t);
+      }
+    }
+  }
+
+  // A task is some rows, which stay in the second cache, by all panels; by some, if there are few.
+  void run() {
+    pack_right();
+    const Index threads = num_threads(), products = height * wide * left.cols;
+    if (products * blocks * panels < 2 * kWorthwhile) return multiply(0, blocks, 0, panels);
+    const Index all = products * blocks * panels, chunk = kChunk / Index(sizeof(T));
+    const Index wanted = threads == 1 ? 1 : std::min(3 * threads, all / kWorthwhile);
+    const Index least = std::max((blocks + chunk - 1) / chunk, std::min(blocks, wanted));
+    const Index down = std::min(blocks, (least + threads - 1) / threads * threads);
+    const Index across =
+        std::min(panels, std::max((wanted + down - 1) / down, all / down / kTaskProducts + 1));
+    parallel_for(across * down, 1 + kWorthwhile * across * down / all, [&](Index begin, Index end) {
+      for (Index task = begin; task < end; ++task) {
+        const Index i = task / across, j = task % across;
+        multiply(blocks * i / down, blocks * (i + 1) / down, panels * j / across,
+                 panels * (j + 1) / across);
+      }
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+               const StridedMatrix<T>& out, T alpha, T beta) {
+  static const bool quicker = tiles().width == 16 && __builtin_cpu_is("intel");
+  if (!quicker || !is_dense(left) || !is_dense(right) || alpha == T(0) || left.cols == 0)
+    return false;
+  if (out.col_stride != 1) {
+    if (out.row_stride != 1) return false;
+    return tile_gemm(transposed(right), transposed(left), transposed(out), alpha, beta);
+  }
+  if (std::min(out.rows, out.cols) < 2) return false;
+  if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= 128 && out.rows <= 16) {
+    row_products(left, transposed(right), out, alpha, beta);
+    return true;
+  }
+  // OpenBLAS has kernels of its own for what fits the nearest cache.
+  if (right.col_stride == 1 && out.rows * out.cols * left.cols <= kSmall) return false;
+  constexpr Index kSide = 8192;
+  for (Index c = 0; c < out.cols; c += kSide)
+    for (Index r = 0; r < out.rows; r += kSide) {
+      const Index rows = std::min(kSide, out.rows - r), cols = std::min(kSide, out.cols - c);
+      const Index parts = (left.cols + kDepth - 1) / kDepth;
+      for (Index part = 0; part < parts; ++part) {
+        const Index from = left.cols * part / parts, to = left.cols * (part + 1) / parts;
+        const StridedMatrix<const T> some_left{
+            left.data + r * left.row_stride + from * left.col_stride, rows, to - from,
+            left.row_stride, left.col_stride};
+        const StridedMatrix<const T> some_right{
+            right.data + from * right.row_stride + c * right.col_stride, to - from, cols,
+            right.row_stride, right.col_stride};
+        const StridedMatrix<T> some_out{out.data + r * out.row_stride + c, rows, cols,
+                                        out.row_stride, 1};
+        Slab<T>(some_left, some_right, some_out, alpha, part == 0 ? beta : T(1)).run();
+      }
+    }
+  return true;
+}
+#else
+template <class T>
+bool tile_gemm(const StridedMatrix<const T>&, const StridedMatrix<const T>&,
+               const StridedMatrix<T>&, T, T) {
+  return false;
+}
+#endif
+
+template bool tile_gemm(const StridedMatrix<const float>&, const StridedMatrix<const float>&,
+                        const StridedMatrix<float>&, float, float);
+template bool tile_gemm(const StridedMatrix<const double>&, const StridedMatrix<const double>&,
+                        const StridedMatrix<double>&, double, double);
+
+}  // namespace rushlight
