@@ -11,7 +11,7 @@
 namespace rushlight::conv {
 namespace {
 
-constexpr Index kImages = 16, kFewestImages = 4;
+constexpr Index kMostImages = 16, kFewestImages = 4;
 constexpr Index kWindowBytes = 640 << 10;  // rows under the kernel must stay in the second cache
 
 struct Correlating {
@@ -131,8 +131,9 @@ void correlate_channels(const Correlation& s, const float* x, const float* w, fl
   // Groups of images as even as possible, as many as the threads can share; where their rows are
   // long, as few images as fill a tile.
   const Index window = Index(s.rows.tap.size()) * s.cols.in * s.c * Index(sizeof(float));
-  const bool all_fit = window * kImages <= kWindowBytes;
-  const Index most = !all_fit && window * tiles().p <= kWindowBytes ? tiles().p : kImages;
+  const Index p = tiles().p, images = p > kFewestImages ? kMostImages / p * p : kMostImages;
+  const bool all_fit = window * images <= kWindowBytes;
+  const Index most = !all_fit && window * p <= kWindowBytes ? p : images;
   Index groups = (s.n + most - 1) / most;
   const Index threads = num_threads(), even = (groups + threads - 1) / threads * threads;
   if (s.n / even >= kFewestImages) groups = even;

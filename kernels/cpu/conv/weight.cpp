@@ -14,6 +14,8 @@
 namespace rushlight::conv {
 namespace {
 
+constexpr Index kBandBytes = 512 << 10, kMostBands = 16;
+
 // The outputs of [q0, q1) whose tap t lies inside the image.
 std::pair<Index, Index> outputs(const Axis& x, Index t, Index q0, Index q1) {
   const Index shift = x.shift[t];
@@ -86,10 +88,11 @@ struct Group {
         off.push_back(int((h * rows.step * padded + q * cols.step) * c));
   }
 
-  // Adds rows [b0, b1) of one image's gradient. `image` holds rows from b0 * step + shift[0] on.
-  void add_band(const S* x, const S* grad, Index b0, Index b1, Cell* image, Cell* grads,
-                float* sums) const {
-    const Tiles& t = tiles();
+  Index image_cells() const { return most_rows * padded * c + kPanel; }
+  Index grad_cells() const { return panels * band_rows * wide * kPanel; }
+
+  // Rows [b0, b1) of one image's gradient; `image` gets rows from b0 * step + shift[0] on.
+  void pack_band(const S* x, const S* grad, Index b0, Index b1, Cell* image, Cell* grads) const {
     const Index top = b0 * rows.step + rows.shift.front(), in_w = s.in[2];
     const auto [r0, r1] = rows.reads(b0, b1);
     const Index pixels = (b1 - b0) * cols.out, panel = band_rows * wide * kPanel;
@@ -116,35 +119,58 @@ struct Group {
         by_pixel(to, first, used, pixels, grads + b * panel, kPanel);
       }
     }
+  }
+
+  // Adds what `count` packed bands contribute: band i + j of the images one after another.
+  void add_bands(Index i, Index count, Index bands, const Cell* images, const Cell* grads,
+                 float* sums) const {
+    const Tiles& t = tiles();
+    const Index panel = band_rows * wide * kPanel;
     for (Index b = 0; b < panels; b += t.panels)
       for (Index r = 0; r < s.kernel[1]; ++r) {
-        const auto [h0, h1] = outputs(rows, r, b0, b1);
-        for (Index i = 0; i < run / span * parts; ++i) {
-          const Index m = i / parts * span, m0 = m + span * (i % parts) / parts;
-          const Index m1 = m + span * (i % parts + 1) / parts;
+        struct Rows {
+          Index first, count;  // of the gradient whose tap lies inside the image; in the band
+        } inside[kMostBands];
+        for (Index j = 0; j < count; ++j) {
+          const auto [b0, b1] = band(i + j, bands);
+          const auto [h0, h1] = outputs(rows, r, b0, b1);
+          inside[j] = {h0 - b0, h1 - h0};
+        }
+        for (Index part = 0; part < run / span * parts; ++part) {
+          const Index m = part / parts * span, m0 = m + span * (part % parts) / parts;
+          const Index m1 = m + span * (part % parts + 1) / parts;
           // The block may span several kw: take every column one of them needs; the rest meets
           // zero padding.
           const Index q0 = by_pairs ? 0 : outputs(cols, (m1 - 1) / c, 0, cols.out).first;
           const Index q1 =
               by_pairs ? wide : std::max(q0, outputs(cols, m0 / c, 0, cols.out).second);
           const Index tap = m0 / c * s.dilation[2] * c + m0 % c;
-          const Index pixel = (h0 - b0) * wide + q0, used = std::min(t.panels, panels - b);
-          const TileArgsOf<Cell> args{image + r * s.dilation[1] * padded * c + tap,
-                                      off.data() + pixel,
-                                      h1 - h0,
-                                      wide,
-                                      q1 - q0,
-                                      grads + b * panel + pixel * kPanel,
-                                      panel,
-                                      sums + (r * run + m0) * ldo + b * kPanel,
-                                      ldo,
-                                      nullptr};
-          if constexpr (by_pairs)
-            pair_tile(used, m1 - m0)(args);
-          else
-            t.tile[used - 1][m1 - m0 - 1](args);
+          const Index used = std::min(t.panels, panels - b);
+          const bool whole = q1 - q0 == wide;  // rows of the sum without gaps are one row
+          for (Index j = 0; j < count; ++j) {
+            const Index pixel = inside[j].first * wide + q0;
+            const TileArgsOf<Cell> args{
+                images + j * image_cells() + r * s.dilation[1] * padded * c + tap,
+                off.data() + pixel,
+                whole ? 1 : inside[j].count,
+                wide,
+                whole ? inside[j].count * wide : q1 - q0,
+                grads + j * grad_cells() + b * panel + pixel * kPanel,
+                panel,
+                sums + (r * run + m0) * ldo + b * kPanel,
+                ldo,
+                nullptr};
+            if constexpr (by_pairs)
+              pair_tile(used, m1 - m0)(args);
+            else
+              t.tile[used - 1][m1 - m0 - 1](args);
+          }
         }
       }
+  }
+  // The rows of the gradient that make up band i of all images' bands.
+  std::pair<Index, Index> band(Index i, Index bands) const {
+    return {s.result[1] * (i % bands) / bands, s.result[1] * (i % bands + 1) / bands};
   }
 };
 
@@ -166,25 +192,33 @@ void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_
       std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
   // In rounds short enough that Ctrl-C is answered between them.
   const Index round = workers * std::max<Index>(1, 2 * kTaskProducts / (one / bands + 1));
+  // The sums may be larger than the second cache: small bands are added several at a time.
+  const Index together = std::clamp<Index>(
+      kBandBytes / ((g.image_cells() + g.grad_cells()) * Index(sizeof(Cell))), 1, kMostBands);
   Scratch<float> sums(workers * sums_size);
   for (Index group = 0; group < s.groups; ++group) {
     sums.zero();
     for (Index start = 0; start < tasks; start += round) {
       const Index count = std::min(round, tasks - start);
       parallel_for(workers, 1, [&](Index begin, Index end) {
-        Scratch<Cell> image(g.most_rows * g.padded * g.c + kPanel);
-        Scratch<Cell> grads(g.panels * g.band_rows * g.wide * kPanel);
-        image.zero();
+        Scratch<Cell> images(together * g.image_cells()), grads(together * g.grad_cells());
+        images.zero();
         grads.zero();
-        for (Index worker = begin; worker < end; ++worker)
-          for (Index i = start + count * worker / workers;
-               i < start + count * (worker + 1) / workers; ++i) {
-            const Index n = i / bands, band = i % bands;
-            g.add_band(x + n * g.from.image + group * g.c * g.from.channel,
-                       grad + n * g.to.image + group * g.out * g.to.channel,
-                       s.result[1] * band / bands, s.result[1] * (band + 1) / bands, image.data(),
-                       grads.data(), sums.data() + worker * sums_size);
+        for (Index worker = begin; worker < end; ++worker) {
+          const Index last = start + count * (worker + 1) / workers;
+          for (Index i = start + count * worker / workers, some; i < last; i += some) {
+            some = std::min(together, last - i);
+            for (Index j = 0; j < some; ++j) {
+              const Index n = (i + j) / bands;
+              const auto [b0, b1] = g.band(i + j, bands);
+              g.pack_band(x + n * g.from.image + group * g.c * g.from.channel,
+                          grad + n * g.to.image + group * g.out * g.to.channel, b0, b1,
+                          images.data() + j * g.image_cells(), grads.data() + j * g.grad_cells());
+            }
+            g.add_bands(i, some, bands, images.data(), grads.data(),
+                        sums.data() + worker * sums_size);
           }
+        }
       });
       check_interrupt();
     }

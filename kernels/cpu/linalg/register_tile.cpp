@@ -39,7 +39,9 @@ template <int W, int P, int Panels, bool kApart = false>
   constexpr int kVectors = Panels * int(kPanel) / W;
   const std::int64_t step = kApart ? s.step : 1;
   V acc[P][kVectors];
+#pragma GCC unroll 16
   for (int p = 0; p < P; ++p)
+#pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
       acc[p][v] = at<const V>(s.bias ? s.bias + v * W : s.out + p * s.ldo + v * W);
   for (std::int64_t r = 0; r < s.rows; ++r) {
@@ -56,7 +58,9 @@ template <int W, int P, int Panels, bool kApart = false>
         for (int v = 0; v < kVectors; ++v) acc[p][v] += a[p * step] * lanes[v];
     }
   }
+#pragma GCC unroll 16
   for (int p = 0; p < P; ++p)
+#pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) at<V>(s.out + p * s.ldo + v * W) = acc[p][v];
 }
 
