@@ -11,9 +11,10 @@ struct Of<float> {
   // (exp(z) - 1 - z) / z^2
   static constexpr float exp[] = {5.0e-1f, 1.666657554e-1f, 4.166655281e-2f, 8.36341962e-3f,
                                   1.39264841e-3f};
-  // (log((1 + s) / (1 - s)) - 2 s) / s^3, z = s^2
-  static constexpr float log[] = {6.666666655e-1f, 4.000012391e-1f, 2.855058704e-1f,
-                                  2.333681101e-1f};
+  // (log(1 + z) - z + z^2 / 2) / z^3
+  static constexpr float log_divided[] = {
+      3.333333328e-1f,  -2.499999028e-1f, 2.000001004e-1f,  -1.666800152e-1f, 1.428652455e-1f,
+      -1.245074332e-1f, 1.103778336e-1f,  -1.064619164e-1f, 1.053086474e-1f,  -6.201500119e-2f};
   // (sin(r) - r) / r^3, z = r^2
   static constexpr float sin[] = {-1.66666646e-1f, 8.332736559e-3f, -1.958537321e-4f};
   // (cos(r) - 1 + z / 2) / z^2, z = r^2

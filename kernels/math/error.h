@@ -77,8 +77,9 @@ HOST_DEVICE inline T erfinv_near(T x, T w) {
   constexpr T end = kErfinvEnd<T>;
   return x * polynomial<coefficients::Of<T>::erfinv_near>((w > end ? end : w) - end / 2);
 }
-HOST_DEVICE inline bool erfinv_is_near(double x) {  // so that w < end
-  return std::fabs(x) < 0.999;
+template <Real T>
+HOST_DEVICE inline bool erfinv_is_near(T x) {  // so that w < end
+  return abs(x) < (sizeof(T) == 4 ? T(0.996) : T(0.999));
 }
 template <Real T>
 HOST_DEVICE inline T erfinv(T x) {

@@ -19,13 +19,39 @@ HOST_DEVICE inline auto integer_of(T shifted) {
   return std::bit_cast<Int>(shifted) - std::bit_cast<Int>(Layout<T>::magic);
 }
 
-// (factor + low) * exp(r) * 2^k for |r| <= ln(2) / 2 and a low that is nearly nothing. Two steps:
-// 2^k itself may be out of range.
+// p * 2^k. Two steps: 2^k itself may be out of range.
 template <Real T>
-HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k, T factor = T(1), T low = T(0)) {
-  const T p = factor + (factor * (r + r * r * polynomial<coefficients::Of<T>::exp>(r)) + low);
+HOST_DEVICE inline T scaled(T p, typename Layout<T>::Int k) {
   const auto half = k >> 1;
   return p * power_of_two<T>(half) * power_of_two<T>(k - half);
+}
+
+// exp(r) - 1 for |r| <= ln(2) / 2.
+template <Real T>
+HOST_DEVICE inline T near_expm1(T r) {
+  return r + r * r * polynomial<coefficients::Of<T>::exp>(r);
+}
+
+// (factor + low) * exp(r) * 2^k for |r| <= ln(2) / 2 and a low that is nearly nothing.
+template <Real T>
+HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k, T factor, T low) {
+  return scaled(factor + (factor * near_expm1(r) + low), k);
+}
+template <Real T>
+HOST_DEVICE inline T scaled_exp(T r, typename Layout<T>::Int k) {
+  return scaled(T(1) + near_expm1(r), k);
+}
+
+// x = n * ln(2) + r with |r| <= ln(2) / 2; n is the integer in `shifted`.
+template <Real T>
+struct Reduced {
+  T r, shifted;
+};
+template <Real T>
+HOST_DEVICE inline Reduced<T> reduced(T x) {
+  using L = Layout<T>;
+  const T shifted = x * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
+  return {(x - n * L::ln2_high) - n * L::ln2_low, shifted};
 }
 
 // exp(x) * 2^shift, for a small constant shift.
@@ -34,8 +60,18 @@ HOST_DEVICE inline T exp_times(T x, typename Layout<T>::Int shift) {
   using L = Layout<T>;
   x = x > L::exp_high ? L::exp_high : x;  // a NaN fails both tests and passes through
   x = x < L::exp_low ? L::exp_low : x;
-  const T shifted = x * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
-  return scaled_exp<T>((x - n * L::ln2_high) - n * L::ln2_low, integer_of(shifted) + shift);
+  const Reduced<T> y = reduced(x);
+  return scaled_exp<T>(y.r, integer_of(y.shifted) + shift);
+}
+
+// exp(x) for |x| <= exp_usual: neither x nor the result's exponent leaves its range.
+template <Real T>
+HOST_DEVICE inline T usual_exp(T x) {
+  using L = Layout<T>;
+  const Reduced<T> y = reduced(x);
+  const T p = T(1) + near_expm1(y.r);
+  return std::bit_cast<T>(std::bit_cast<typename L::Int>(p) +
+                          (integer_of(y.shifted) << L::mantissa));
 }
 
 template <Real T>
@@ -60,11 +96,10 @@ HOST_DEVICE inline T expm1(T x) {
   const T high = L::exp_high - T(2);  // 2^k / 2 must be a number
   T z = x > high ? high : x;
   z = z < T(-40) ? T(-40) : z;
-  const T shifted = z * T(1.44269504088896340736) + L::magic, n = shifted - L::magic;
-  const T r = (z - n * L::ln2_high) - n * L::ln2_low;
-  const T p = r + r * r * polynomial<coefficients::Of<T>::exp>(r);
+  const Reduced<T> reduction = reduced(z);
+  const T p = near_expm1(reduction.r);
   // half of it first: 2^k may be just out of range where the result is not
-  const T half = power_of_two<T>(integer_of(shifted) - 1);
+  const T half = power_of_two<T>(integer_of(reduction.shifted) - 1);
   const T y = T(2) * (half * p + (half - T(0.5)));
   return x * x == T(0) ? x : y;  // also where half * p would lose bits to underflow
 }
@@ -74,21 +109,29 @@ template <Real T>
 struct Logarithm {
   T e, f, correction;
 };
-template <Real T>
+template <bool kUsual = false, Real T>  // kUsual: x is positive, normal and finite
 HOST_DEVICE inline Logarithm<T> logarithm(T x) {
   using L = Layout<T>;
   using Int = typename L::Int;
   using Bits = std::make_unsigned_t<Int>;  // those of negative numbers may wrap
-  const bool tiny = x < L::smallest;
+  const bool tiny = !kUsual && x < L::smallest;
   const T normal = tiny ? x * L::to_normal : x;
   const Bits bits = std::bit_cast<Bits>(normal);
   const Int k = Int(bits - Bits(L::sqrt_half)) >> L::mantissa;
   const T f = std::bit_cast<T>(bits - Bits(k << L::mantissa)) - T(1);
-  const T s = f / (T(2) + f), z = s * s, half_square = T(0.5) * f * f;
-  const T rest = z * polynomial<coefficients::Of<T>::log>(z);
+  T correction;
+  if constexpr (sizeof(T) == sizeof(float)) {  // a few terms more take less time than a division
+    const T z = f * f;
+    correction =
+        rounded_product(T(0.5), z) - z * f * polynomial<coefficients::Of<T>::log_divided>(f);
+  } else {
+    const T s = f / (T(2) + f), z = s * s, half_square = rounded_product(T(0.5) * f, f);
+    const T rest = z * polynomial<coefficients::Of<T>::log>(z);
+    correction = half_square - s * (half_square + rest);
+  }
   // k as a T by way of the magic number: AVX2 has no conversion from int64
   const T e = std::bit_cast<T>(std::bit_cast<Int>(L::magic) + k) - L::magic;
-  return {tiny ? e - T(L::mantissa) : e, f, half_square - s * (half_square + rest)};
+  return {tiny ? e - T(L::mantissa) : e, f, correction};
 }
 
 // One select per special case: a chain of tests becomes control flow once inlined into a longer
@@ -102,27 +145,36 @@ HOST_DEVICE inline T with_special_cases_of_log(T x, T y) {
 }
 
 template <Real T>
+HOST_DEVICE inline T log_of(Logarithm<T> l) {
+  const T low = l.e * Layout<T>::ln2_low;
+  return l.e * Layout<T>::ln2_high + (l.f - (l.correction - low));
+}
+template <Real T>
+HOST_DEVICE inline T log2_of(Logarithm<T> l) {
+  const T c = T(1.44269504088896340736);
+  return l.e + (rounded_product(l.f, c) - l.correction * c);
+}
+template <Real T>
+HOST_DEVICE inline T log10_of(Logarithm<T> l) {
+  const T c = T(0.434294481903251827651);
+  constexpr T high = sizeof(T) == 4 ? T(0.30102539) : T(3.01029995663611771306e-01);
+  constexpr T low = sizeof(T) == 4 ? T(4.6050390e-6) : T(3.69423907715893078616e-13);
+  return l.e * high + (l.e * low + (rounded_product(l.f, c) - l.correction * c));
+}
+template <Real T>
 HOST_DEVICE inline T log(T x) {
   if constexpr (kDeviceCode) return ::log(x);
-  const Logarithm<T> l = logarithm(x);
-  const T low = l.e * Layout<T>::ln2_low;
-  return with_special_cases_of_log(x, l.e * Layout<T>::ln2_high + (l.f - (l.correction - low)));
+  return with_special_cases_of_log(x, log_of(logarithm(x)));
 }
 template <Real T>
 HOST_DEVICE inline T log2(T x) {
   if constexpr (kDeviceCode) return ::log2(x);
-  const Logarithm<T> l = logarithm(x);
-  const T c = T(1.44269504088896340736);
-  return with_special_cases_of_log(x, l.e + (l.f * c - l.correction * c));
+  return with_special_cases_of_log(x, log2_of(logarithm(x)));
 }
 template <Real T>
 HOST_DEVICE inline T log10(T x) {
   if constexpr (kDeviceCode) return ::log10(x);
-  const Logarithm<T> l = logarithm(x);
-  const T c = T(0.434294481903251827651);
-  constexpr T high = sizeof(T) == 4 ? T(0.30102539) : T(3.01029995663611771306e-01);
-  constexpr T low = sizeof(T) == 4 ? T(4.6050390e-6) : T(3.69423907715893078616e-13);
-  return with_special_cases_of_log(x, l.e * high + (l.e * low + (l.f * c - l.correction * c)));
+  return with_special_cases_of_log(x, log10_of(logarithm(x)));
 }
 // The rounding error of 1 + x, divided by 1 + x, is added back: exact for small x without a branch.
 template <Real T>
@@ -153,7 +205,10 @@ template <Real T>
 HOST_DEVICE inline T tanh(T x) {
   if constexpr (kDeviceCode) return ::tanh(x);
   const T a = abs(x), bounded = a > T(20) ? T(20) : a;
-  const T t = expm1(T(2) * bounded);
+  // expm1(2 a) as above; its exponent is small, and not below 0
+  const Reduced<T> y = reduced(T(2) * bounded);
+  const T scale = power_of_two<T>(integer_of(y.shifted));
+  const T t = scale * near_expm1(y.r) + (scale - T(1));
   return copysign(t / (t + T(2)), x);
 }
 template <Real T>

@@ -27,7 +27,7 @@ struct Layout<float> {
   using Int = std::int32_t;
   static constexpr int mantissa = 23, bias = 127;
   static constexpr float magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
-  static constexpr float exp_low = -104.f, exp_high = 91.f;
+  static constexpr float exp_low = -104.f, exp_high = 91.f, exp_usual = 86.f;
   static constexpr float ln2_high = 0.693145752f, ln2_low = 1.42860677e-6f;
   static constexpr float smallest = 1.17549435e-38f, to_normal = 8388608.f;  // 2^23
   static constexpr Int sqrt_half = 0x3f3504f3;
@@ -42,7 +42,7 @@ struct Layout<double> {
   using Int = std::int64_t;
   static constexpr int mantissa = 52, bias = 1023;
   static constexpr double magic = 6755399441055744.;  // 1.5 * 2^52
-  static constexpr double exp_low = -746, exp_high = 712;
+  static constexpr double exp_low = -746, exp_high = 712, exp_usual = 707;
   static constexpr double ln2_high = 6.93147180369123816490e-01,
                           ln2_low = 1.90821492927058770002e-10;
   static constexpr double smallest = 2.2250738585072014e-308, to_normal = 4503599627370496.;
@@ -103,6 +103,12 @@ HOST_DEVICE inline T product_error(T a, T b, T p) {
   const T a_high = upper_half(a), a_low = a - a_high;
   const T b_high = upper_half(b), b_low = b - b_high;
   return ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low;
+}
+// a b, rounded whatever it is added to: of a b + c d a compiler fuses either product, and not the
+// same one in every loop. Adding 0 costs nothing where there is a fused instruction.
+template <Real T>
+HOST_DEVICE inline T rounded_product(T a, T b) {
+  return a * b + T(0);
 }
 template <Real T>
 HOST_DEVICE inline T sqrt(T x) {

@@ -35,8 +35,8 @@ struct Erfinv {
   static constexpr Domain domain = {-0.9, 0.9};
   template <class T> HOST_DEVICE static T forward(T x) { return erfinv(x); }
   // the most usual elements, in the CPU's vectors
-  static bool is_near(double x) { return erfinv_is_near(x); }
-  static double forward_near(double x) { return erfinv_near(x, erfinv_scale(x)); }
+  template <class T> static bool is_near(T x) { return erfinv_is_near(x); }
+  template <class T> static T forward_near(T x) { return erfinv_near(x, erfinv_scale(x)); }
   template <class T> HOST_DEVICE static T backward(T g, T y) {
     return g * (T(0.886226925452758013649) * exp(y * y));
   }

@@ -11,6 +11,7 @@
 #include "quotient.h"
 #include "ramp.h"
 #include "small.h"
+#include "usual.h"
 
 namespace rushlight {
 
@@ -213,6 +214,24 @@ void quotient_loop(std::int64_t n, void* const* out, const void* const* in,
   }
 }
 
+// Functions of one argument without their special cases, for blocks that have none.
+using UsualOps = OpList<Exp, Log, Log2, Log10>;
+template <class Op, class K, class T>
+void usual_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar* parameters) {
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T), kFew = 64;  // checking these costs more
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
+    const T* const x = static_cast<const T*>(in[0]) + begin;
+    T* const y = static_cast<T*>(out[0]) + begin;
+    if (count >= kFew && (x != y || all_usual(x, count, kUsualRange<Op, T>)) &&
+        usual_values<Op>(x, y, count))
+      continue;
+    const void* const moved_in[] = {x};
+    void* const moved_out[] = {y};
+    dense_loop<Op, K, T>(count, moved_out, moved_in, parameters);
+  }
+}
+
 // Of ops that are computed in double: one element after the other, compiled once, as no vector unit
 // helps formulas with branches and loops.
 template <class Op, class K>
@@ -268,25 +287,25 @@ void split_loop(std::int64_t n, void* const* out, const void* const* in, const S
 
 // Of erfinv: blocks in which elements far out are rare are computed by the formula for the others,
 // and those again, one by one.
-template <class Op>
-CLONES_512 std::int64_t count_far(const double* x, std::int64_t n) {
+template <class Op, class T>
+CLONES_512 std::int64_t count_far(const T* x, std::int64_t n) {
   std::int64_t far = 0;
   for (std::int64_t i = 0; i < n; ++i) far += !Op::is_near(x[i]);
   return far;
 }
-template <class Op>
-CLONES_512 __attribute__((flatten)) void near_loop(std::int64_t n, double* y, const double* x) {
+template <class Op, class T>
+CLONES_512 __attribute__((flatten)) void near_loop(std::int64_t n, T* y, const T* x) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_near(x[i]);
 }
-template <class Op, PointwiseLoop all>
+template <class Op, class T, PointwiseLoop all>
 void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
                       const Scalar* parameters) {
-  constexpr std::int64_t kBlock = kBlockBytes / sizeof(double), kRare = 16;
+  constexpr std::int64_t kBlock = kBlockBytes / sizeof(T), kRare = 16;
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
-    const double* x = static_cast<const double*>(in[0]) + begin;
-    double* const y = static_cast<double*>(out[0]) + begin;
+    const T* x = static_cast<const T*>(in[0]) + begin;
+    T* const y = static_cast<T*>(out[0]) + begin;
     const std::int64_t far = count_far<Op>(x, count);
     if (far * kRare > count) {
       const void* const moved_in[] = {x};
@@ -294,7 +313,7 @@ void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
       all(count, moved_out, moved_in, parameters);
       continue;
     }
-    alignas(64) double copy[kBlock];  // y may be x
+    alignas(64) T copy[kBlock];  // y may be x
     if (far) std::copy_n(x, count, copy);
     near_loop<Op>(count, y, x);
     for (std::int64_t i = 0; far && i < count; ++i)
@@ -314,9 +333,11 @@ constexpr PointwiseLoop loop_of() {
   else if constexpr (std::is_same_v<K, Forward<Op>> ? has_near_quotients<Op, T>
                                                     : std::is_same_v<Op, Remainder>)
     return &quotient_loop<Op, K, T>;
-  else if constexpr (std::is_same_v<K, Forward<Op>> && std::is_same_v<T, double> &&
+  else if constexpr (std::is_same_v<K, Forward<Op>> && is_among<Op>(UsualOps{}))
+    return &usual_loop<Op, K, T>;
+  else if constexpr (std::is_same_v<K, Forward<Op>> && Real<T> &&
                      requires { Op::forward_near(T()); })
-    return &mostly_near_loop<Op, &dense_loop<Op, K, T>>;
+    return &mostly_near_loop<Op, T, &dense_loop<Op, K, T>>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && requires { Op::is_ramp; })
     return &ramp_loop<Op, T, &dense_loop<Op, K, T>>;
   else
