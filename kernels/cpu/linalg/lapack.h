@@ -11,8 +11,6 @@ struct Lapack {
   using C = const char*;
   using Length = std::size_t;
   void (*getrf)(I m, I n, T* a, I lda, int* pivots, int* info) = nullptr;
-  void (*getrs)(C trans, I n, I columns, const T* a, I lda, const int* pivots, T* b, I ldb,
-                int* info, Length) = nullptr;
   void (*potrf)(C uplo, I n, T* a, I lda, int* info, Length) = nullptr;
   void (*trsm)(C side, C uplo, C trans, C diag, I m, I n, const T* alpha, const T* a, I lda, T* b,
                I ldb, Length, Length, Length, Length) = nullptr;

@@ -34,7 +34,6 @@ void find_all(void* library, char letter, Lapack<T>& to) {
     to.complete &= f != nullptr;
   };
   one("getrf", to.getrf);
-  one("getrs", to.getrs);
   one("potrf", to.potrf);
   one("trsm", to.trsm);
   one("geqrf", to.geqrf);
