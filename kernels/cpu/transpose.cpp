@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../host_device.h"
+#include "wide_vector.h"
 
 namespace rushlight {
 namespace {
@@ -92,17 +93,26 @@ template <class S>
 [[gnu::always_inline]] inline void blocks(const S* src, Index lds, Index rows, Index cols, S* dst,
                                           Index ldd) {
   constexpr Index n = kBlock<S>;
-  const Index whole_rows = rows / n * n, whole_cols = cols / n * n;
+  if (rows < n || cols < n) {
+    for (Index c = 0; c < cols; ++c)
+      for (Index r = 0; r < rows; ++r) dst[c * ldd + r] = src[r * lds + c];
+    return;
+  }
+  // The last block may begin with rows or columns of the one before.
   Index c = 0;
   if constexpr (sizeof(S) == 1)
     for (; c + 2 * n <= cols; c += 2 * n)
-      for (Index r = 0; r < whole_rows; r += n)
+      for (Index i = 0; i < rows; i += n) {
+        const Index r = std::min(i, rows - n);
         two_blocks(src + r * lds + c, lds, dst + c * ldd + r, ldd);
-  for (; c < whole_cols; c += n)
-    for (Index r = 0; r < whole_rows; r += n) block(src + r * lds + c, lds, dst + c * ldd + r, ldd);
-  for (c = whole_rows < rows ? 0 : whole_cols; c < cols; ++c)
-    for (Index r = c < whole_cols ? whole_rows : 0; r < rows; ++r)
-      dst[c * ldd + r] = src[r * lds + c];
+      }
+  for (; c < cols; c += n) {
+    const Index k = std::min(c, cols - n);
+    for (Index i = 0; i < rows; i += n) {
+      const Index r = std::min(i, rows - n);
+      block(src + r * lds + k, lds, dst + k * ldd + r, ldd);
+    }
+  }
 }
 
 // n rows or columns, `ld` apart on their dense side, as the channels of an image: constants, so
@@ -120,6 +130,25 @@ template <class S, int n, int ld = n>
     for (int c = 0; c < n; ++c) dst[c * ldd + r] = src[r * ld + c];
 }
 
+// In vectors of the processor's whole width; not for a few rows or columns. Of many rows of floats
+// the loads and stores that straddle two lines cost more than is gained.
+template <class S>
+bool transpose_wide(const S* src, Index lds, Index rows, Index cols, S* dst, Index ldd) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(S) >= 4) {
+    using T = std::conditional_t<sizeof(S) == 4, float, double>;  // moved as bits
+    constexpr Index n = Wide<T>::kLanes;
+    if (rows <= n / 2 || cols <= n / 2 || (sizeof(S) == 4 && rows > 4 * n)) return false;
+    if (!prefers_wide_vectors()) return false;
+    for (Index r = 0; r < rows; r += n)
+      transpose_lanes(reinterpret_cast<const T*>(src + r * lds), lds, rows - r, cols,
+                      reinterpret_cast<T*>(dst + r), ldd, first_lanes(std::min(n, rows - r)));
+    return true;
+  }
+#endif
+  return false;
+}
+
 }  // namespace
 
 template <class S>
@@ -132,6 +161,7 @@ CLONES void transpose_words(const S* src, Index lds, Index rows, Index cols, S* 
   if (cols == 3 && lds == 3) return part<S, 3>(src, rows, dst, ldd);
   if (cols == 3 && lds == 4) return part<S, 3, 4>(src, rows, dst, ldd);
   if (cols == 4 && lds == 4) return part<S, 4>(src, rows, dst, ldd);
+  if (transpose_wide(src, lds, rows, cols, dst, ldd)) return;
   constexpr Index n = kTile<S>;
   if (rows < n || cols < n) return blocks(src, lds, rows, cols, dst, ldd);
   alignas(64) S tile[n * n];

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/cpu/wide_vector.h"
+
 namespace rushlight {
 namespace {
 
@@ -164,6 +166,15 @@ Tiles choose() {
 const Tiles& tiles() {
   static const Tiles chosen = choose();
   return chosen;
+}
+
+bool prefers_wide_vectors() {
+#if defined(__x86_64__)
+  static const bool preferred = tiles().width == 16 && __builtin_cpu_is("intel");
+  return preferred;
+#else
+  return false;
+#endif
 }
 
 }  // namespace rushlight

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
-#include "wide_vector.h"
 
 namespace rushlight {
 

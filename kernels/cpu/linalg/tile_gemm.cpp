@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "kernels/cpu/scratch.h"
-#include "kernels/cpu/transpose.h"
+#include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
-#include "register_tile.h"
 #include "row_products.h"
-#include "wide_vector.h"
 
 namespace rushlight {
 
@@ -21,8 +19,10 @@ namespace {
 using Index = std::int64_t;
 constexpr Index kRows = 14, kVectors = 2;
 constexpr Index kDepth = 512;  // of a slab
-constexpr Index kChunk = 32;  // bytes of a column of blocks that stay in the second cache
-constexpr Index kSmall = 1'000'000, kAhead = 8;  // rows of a panel that are fetched ahead
+// Blocks of a task by bytes of an element: the second cache holds them.
+constexpr Index kChunk = 32;
+constexpr Index kAhead = 8;                   // rows of a panel that are fetched ahead
+constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 constexpr Index kWorthwhile = 250'000;        // a part that pays for waking a thread
 
@@ -101,42 +101,6 @@ TileFunction<T> pick(std::integer_sequence<int, P...>, Index rows, Index vectors
   return table[vectors - 1][rows - 1];
 }
 
-// Rows of the upper half between those of the lower one, for as many vectors as they have lanes.
-template <class V, int... j>
-[[gnu::always_inline, gnu::target("avx512f")]] inline void zip(V* t,
-                                                               std::integer_sequence<int, j...>) {
-  constexpr int n = sizeof...(j), half = n / 2;
-  V zipped[n];
-#pragma GCC unroll 8
-  for (int i = 0; i < half; ++i) {
-    zipped[2 * i] = __builtin_shufflevector(t[i], t[i + half], (j / 2 + j % 2 * n)...);
-    zipped[2 * i + 1] = __builtin_shufflevector(t[i], t[i + half], (half + j / 2 + j % 2 * n)...);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < n; ++i) t[i] = zipped[i];
-}
-
-// Up to kLanes rows as [depth][width]: whole vectors of their columns, zipped until they are rows.
-template <class T>
-[[gnu::target("avx512f")]] void pack_transposed(const T* from, Index ld, Index rows, Index depth,
-                                                T* to, Index ldt, __mmask16 stored) {
-  using W = Wide<T>;
-  constexpr int n = int(W::kLanes);
-  using V = typename W::Vector;
-  for (Index k = 0; k < depth; k += n) {
-    const Index used = std::min<Index>(n, depth - k);
-    V t[n];
-#pragma GCC unroll 16
-    for (int i = 0; i < n; ++i)
-      t[i] = i < rows ? W::load(first_lanes(used), from + i * ld + k) : V{};
-#pragma GCC unroll 4
-    for (int round = 1; round < n; round *= 2) zip(t, std::make_integer_sequence<int, n>());
-#pragma GCC unroll 16
-    for (int i = 0; i < n; ++i)
-      if (i < used) W::store(to + (k + i) * ldt, stored, t[i]);
-  }
-}
-
 // Groups of `wide` rows that lie next to each other, each as [depth][wide]; the last group of
 // fewer, and of `width` with zeros.
 template <class T>
@@ -174,7 +138,7 @@ void pack(const StridedMatrix<const T>& m, Index wide, Index width, T* to) {
   for (Index first = 0; first < m.rows; first += wide) {
     const Index used = first + wide < m.rows ? wide : width;
     for (Index i = 0; i < used; i += n)
-      pack_transposed(m.data + (first + i) * m.row_stride, m.row_stride, m.rows - first - i, m.cols,
+      transpose_lanes(m.data + (first + i) * m.row_stride, m.row_stride, m.rows - first - i, m.cols,
                       to + first * m.cols + i, used, first_lanes(std::min(n, used - i)));
   }
 }
@@ -288,8 +252,8 @@ struct Slab {  // of the depth
 template <class T>
 bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
                const StridedMatrix<T>& out, T alpha, T beta) {
-  static const bool quicker = tiles().width == 16 && __builtin_cpu_is("intel");
-  if (!quicker || !is_dense(left) || !is_dense(right) || alpha == T(0) || left.cols == 0)
+  if (!prefers_wide_vectors() || !is_dense(left) || !is_dense(right) || alpha == T(0) ||
+      left.cols == 0)
     return false;
   if (out.col_stride != 1) {
     if (out.row_stride != 1) return false;
