@@ -1,6 +1,8 @@
 // Matrix products. Note: operands may have any strides and overlap among themselves
 // (expanded batches), but `out` overlaps nothing, and with beta == 0 it is not read.
 #pragma once
+#include <string>
+
 #include "view.h"
 
 namespace rushlight {
@@ -14,6 +16,7 @@ struct MatmulKernels {
   // floating. False where there is none for such operands: then `out` is unset. Null: none at all.
   bool (*matmul_bias)(const View& left, const View& right, const View& bias,
                       const View& out) = nullptr;
+  std::string (*library)() = nullptr;  // whose products they are, in words
 };
 
 extern const MatmulKernels cpu_matmul;

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "kernels/host_device.h"
 #include "kernels/libraries.h"
+#include "ops/linalg/matmul.h"
 
 namespace py = pybind11;
 
@@ -82,6 +83,7 @@ bool set_flush_denormal(bool flush) {
 void bind_info(py::module_& m) {
   provider_host.find_library = find_library;
   m.def("_cpu_capability", cpu_capability);
+  m.def("_matmul_library", matmul_library);
   m.def("_cuda_libraries", libraries);
   m.def("_get_switch", [](const std::string& name) { return switch_named(name).load(); });
   m.def("_set_switch", [](const std::string& name, bool on) { switch_named(name) = on; });

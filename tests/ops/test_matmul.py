@@ -242,3 +242,35 @@ def test_bfloat16_products(device):
             sums = rushlight.addmm(c, a, b, beta=0.5, alpha=2).cpu().double()
             both = 0.5 * c.cpu().double() + 2 * expected
             assert ((sums - both).abs() <= size * 2**-16 + both.abs() * 2**-7 + 1e-6).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_by_tiles(dtype, threads, device):
+    """Of every layout, beyond the edges of blocks, panels and slabs. Of small whole numbers all
+    sums are exact, whatever their order."""
+    numpy = pytest.importorskip("numpy")
+    random, before = numpy.random.default_rng(0), rushlight.get_num_threads()
+    sizes = [(2, 40, 300), (8, 130, 200), (16, 33, 600), (64, 257, 129), (129, 100, 1100),
+             (300, 33, 17), (8200, 20, 70)]  # fmt: skip
+    rushlight.set_num_threads(threads)
+    try:
+        for m, n, k in sizes:
+            for left, right in itertools.product(range(3), repeat=2):
+
+                def matrix(rows, columns, layout):
+                    """A tensor and its array: dense, transposed, or a part of wider rows."""
+                    shape = (columns, rows) if layout == 1 else (rows, columns + 3 * layout)
+                    values = random.integers(-4, 5, shape).astype(dtype)
+                    both = rushlight.from_numpy(values).to(device), values
+                    if layout == 1:
+                        return [x.T for x in both]
+                    return [x[:, layout : layout + columns] for x in both]
+
+                (a, x), (b, y) = matrix(m, k, left), matrix(k, n, right)
+                c, z = matrix(m, n, left)
+                assert ((a @ b).cpu().numpy() == x @ y).all(), (m, n, k, left, right)
+                found = rushlight.addmm(c, a, b, beta=2, alpha=-3).cpu().numpy()
+                assert (found == 2 * z - 3 * (x @ y)).all(), (m, n, k, left, right)
+    finally:
+        rushlight.set_num_threads(before)

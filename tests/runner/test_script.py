@@ -134,6 +134,14 @@ def test_wrong_usage(arguments, words):
     assert done.returncode == 2 and words in done.stderr and "usage:" in done.stderr
 
 
+def test_info_names_the_library_of_products():
+    done = subprocess.run(
+        [sys.executable, "-m", "rushlight", "info"], capture_output=True, text=True, timeout=60
+    )
+    line = next(x for x in done.stdout.splitlines() if x.startswith("matrix products"))
+    assert "OpenBLAS" in line and "MAX_THREADS" in line  # its kernel's name lies between
+
+
 def test_info_into_a_closed_pipe():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = f"{sys.executable} -m rushlight info | head -n 1"

@@ -266,4 +266,6 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
   return add(scaled(input, beta), scaled(product, alpha));
 }
 
+std::string matmul_library() { return backend(kCpu).matmul->library(); }
+
 }  // namespace rushlight

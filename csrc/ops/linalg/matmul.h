@@ -33,5 +33,6 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
 // out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const std::optional<Tensor>& bias);
+std::string matmul_library();  // whose products those of the CPU are, in words
 
 }  // namespace rushlight

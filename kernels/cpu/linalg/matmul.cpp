@@ -10,8 +10,10 @@
 #include "bfloat16_product.h"
 #include "gemm.h"
 #include "integer_product.h"
+#include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
+#include "openblas.h"
 #include "tile_gemm.h"
 #include "vector_product.h"
 
@@ -215,8 +217,14 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     dispatch_integral(out.dtype, run);
 }
 
+std::string library() {
+  return blas_description() + (prefers_wide_vectors()
+                                   ? "; all but small float and double products by tiles of ours"
+                                   : "");
+}
+
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul};
+const MatmulKernels cpu_matmul = {matmul, nullptr, library};
 
 }  // namespace rushlight

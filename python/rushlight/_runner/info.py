@@ -16,10 +16,8 @@ def rows():
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     yield "threads", f"{_C.get_num_threads()} of {os.cpu_count()} processors"
     yield "instruction set", backends.cpu.get_cpu_capability()
-    folder = os.path.dirname(_C.__file__)
-    blas = os.path.exists(os.path.join(folder, "libscipy_openblas.so"))
-    yield "library OpenBLAS", "in the package" if blas else "absent: products by a kernel of ours"
-    real = os.path.exists(os.path.join(folder, "librushlight_cuda.so"))
+    yield "matrix products", _C._matmul_library()
+    real = os.path.exists(os.path.join(os.path.dirname(_C.__file__), "librushlight_cuda.so"))
     yield "library CUDA", "in the package" if real else "absent: built without nvcc 13"
     for name in ("numpy", "PIL", "tensorboardX", "tensorboard", "ipykernel"):
         yield f"library {name}", installed(name)
