@@ -64,14 +64,16 @@ HOST_DEVICE inline T exp_times(T x, typename Layout<T>::Int shift) {
   return scaled_exp<T>(y.r, integer_of(y.shifted) + shift);
 }
 
-// exp(x) for |x| <= exp_usual: neither x nor the result's exponent leaves its range.
+// exp(x) for |x| <= exp_usual: neither x nor the result's exponent leaves its range. The integer in
+// `shifted` is added to the exponent; of the rest of its bits the shift leaves nothing. Elements
+// outside, whose results are thrown away, may wrap.
 template <Real T>
 HOST_DEVICE inline T usual_exp(T x) {
-  using L = Layout<T>;
+  using Bits = std::make_unsigned_t<typename Layout<T>::Int>;
   const Reduced<T> y = reduced(x);
   const T p = T(1) + near_expm1(y.r);
-  return std::bit_cast<T>(std::bit_cast<typename L::Int>(p) +
-                          (integer_of(y.shifted) << L::mantissa));
+  return std::bit_cast<T>(
+      Bits(std::bit_cast<Bits>(p) + (std::bit_cast<Bits>(y.shifted) << Layout<T>::mantissa)));
 }
 
 template <Real T>
