@@ -27,15 +27,15 @@ struct Rows {
   T alpha, beta;
 };
 
-// x[i] += x[i + count / 2], zipped: what belongs to a sum lies next to each other.
-template <class V, int... j>
+// x[i] += x[i + half], zipped: what belongs to a sum lies next to each other.
+template <int half, class V, int... j>
 [[gnu::always_inline, gnu::target("avx512f")]] inline void add_zipped(
-    V* x, int count, std::integer_sequence<int, j...>) {
+    V* x, std::integer_sequence<int, j...>) {
   constexpr int n = sizeof...(j);
 #pragma GCC unroll 4
-  for (int i = 0; i < count / 2; ++i)
-    x[i] = __builtin_shufflevector(x[i], x[i + count / 2], (j / 2 + j % 2 * n)...) +
-           __builtin_shufflevector(x[i], x[i + count / 2], (n / 2 + j / 2 + j % 2 * n)...);
+  for (int i = 0; i < half; ++i)
+    x[i] = __builtin_shufflevector(x[i], x[i + half], (j / 2 + j % 2 * n)...) +
+           __builtin_shufflevector(x[i], x[i + half], (n / 2 + j / 2 + j % 2 * n)...);
 }
 template <class V, int... j>
 [[gnu::always_inline, gnu::target("avx512f")]] inline V halves_added(
@@ -48,8 +48,9 @@ template <class T>
 [[gnu::always_inline, gnu::target("avx512f")]] inline typename Wide<T>::Vector sums_of(
     typename Wide<T>::Vector* x) {
   constexpr std::make_integer_sequence<int, int(Wide<T>::kLanes)> lanes;
-#pragma GCC unroll 4
-  for (int count = 8; count > 1; count /= 2) add_zipped(x, count, lanes);
+  add_zipped<4>(x, lanes);
+  add_zipped<2>(x, lanes);
+  add_zipped<1>(x, lanes);
   if constexpr (lanes.size() == 16)
     return halves_added(x[0], lanes);
   else
