@@ -12,6 +12,7 @@
 #include "attention_loops.h"
 #include "kernels/cpu/random/engine.h"
 #include "linalg/gemm.h"
+#include "linalg/strided_matrix.h"
 #include "scratch.h"
 
 namespace rushlight {
@@ -21,7 +22,6 @@ using namespace attention;
 
 constexpr Index kQueries = 128, kKeys = 256;
 constexpr Index kDrawn = 1 << 22;  // bytes of noise at a time
-constexpr Index kWorthwhile = 250'000;  // multiplications that pay for waking a thread
 
 template <class T>
 Matrix<T> matrix_at(const View& v, Index batch, Index head) {

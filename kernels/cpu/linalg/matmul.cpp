@@ -21,7 +21,6 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kLongest = 500'000'000;  // multiplications: 10 ms with AVX-512, 30 without
-constexpr std::int64_t kWorthwhile = 250'000;  // a part that pays for waking a thread
 constexpr std::int64_t kLargestInt = 2'000'000'000;
 
 template <class T>

@@ -16,7 +16,6 @@ namespace {
 using Index = std::int64_t;
 constexpr Index kMost = 8;  // rows of left at a time
 constexpr Index kSlab = 64 * 1024;  // bytes of such rows, for the second cache
-constexpr Index kWorthwhile = 250'000;  // a part that pays for waking a thread
 
 template <class T>
 struct Rows {

@@ -1,8 +1,10 @@
-// A matrix with any strides: one of a batch.
+// A matrix with any strides: one of a batch; and what a product of such is worth.
 #pragma once
 #include <cstdint>
 
 namespace rushlight {
+
+inline constexpr std::int64_t kWorthwhile = 250'000;  // products that pay for waking a thread
 
 template <class T>
 struct StridedMatrix {

@@ -24,7 +24,6 @@ constexpr Index kChunk = 32;
 constexpr Index kAhead = 8;                   // rows of a panel that are fetched ahead
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
-constexpr Index kWorthwhile = 250'000;        // a part that pays for waking a thread
 
 template <class T>
 constexpr Index kPanelColumns = kVectors * Wide<T>::kLanes;
