@@ -57,17 +57,17 @@ LONG = {
     "a norm": "torch.ones(1).expand(2**32).std()",
     "a sort": "torch.rand(8_000_000).sort()",
     "rows of sorts": "torch.rand(300_000, 100).sort()",
-    "a median": "torch.rand(10_000_000).median()",
-    "a mode": "torch.rand(4_000_000).mode()",
+    "a median": "torch.rand(40_000_000).median()",
+    "a mode": "torch.rand(10_000_000).mode()",
     "distinct values": "torch.randint(0, 10**9, (4_000_000,)).unique()",
     "distinct rows": "torch.randint(0, 9, (1_000_000, 8)).unique(dim=0)",
     "a scan": "torch.ones(1).expand(2**27).cumsum(0)",
     "random numbers": "torch.empty(2**27).normal_()",
     "a permutation": "torch.randperm(2**25)",
     "a sample": "torch.multinomial(torch.rand(1000), 3 * 10**7, True)",
-    "positions": "torch.ones(1, dtype=torch.bool).expand(2**25).nonzero()",
-    "a gather": "torch.rand(9).gather(0, torch.zeros(1, dtype=torch.int64).expand(2**26))",
-    "an index": "torch.rand(9)[torch.zeros(1, dtype=torch.int64).expand(2**24)]",
+    "positions": "torch.ones(1, dtype=torch.bool).expand(2**27).nonzero()",
+    "a gather": "torch.rand(9, 9).gather(1, torch.zeros(1, 1, dtype=torch.int64).expand(9, 2**24))",
+    "an index": "torch.rand(9)[torch.zeros(1, dtype=torch.int64).expand(2**26)]",
     "a scatter": "i = torch.zeros(1, dtype=torch.int64).expand(2**27); "
     "torch.rand(9).scatter_add_(0, i, torch.ones(1).expand(2**27))",
     "a line of a gather": "i = torch.zeros(1, dtype=torch.int64).expand(2**28); "
@@ -83,40 +83,49 @@ LONG = {
     "a backward": "x = torch.rand(10**6, requires_grad=True)\ny = x\n"
     "for _ in range(300): y = y.sin()\ny.sum().backward()",
 }
+# A timer of the process's own processor time: what other processes take is not our delay, and a
+# call that keeps Python's lock is interrupted as from a keyboard.
 INTERRUPTED = """
-import os, signal, threading, time, rushlight as torch
+import signal, time, rushlight as torch
 F = torch.nn.functional
 torch.manual_seed(0)
 torch.ones(64, 64) @ torch.ones(64, 64)
 def work():
     {work}
-def interrupt():
-    global sent
-    time.sleep(0.2)
-    sent = time.monotonic()
-    os.kill(os.getpid(), signal.SIGINT)
-thread = threading.Thread(target=interrupt)
-thread.start()
+signal.signal(signal.SIGPROF, signal.default_int_handler)
+started = time.process_time()
+signal.setitimer(signal.ITIMER_PROF, 0.05)
 try:
     work()
-    thread.join()
-    time.sleep(1)
+    print("it was done before it was interrupted")
 except KeyboardInterrupt:
-    print(time.monotonic() - sent)
-thread.join()
+    print((time.process_time() - started - 0.05) / torch.get_num_threads())
 """
 
 
 @pytest.mark.parametrize("kind", LONG)
 def test_ctrl_c_is_answered(kind):
-    """Within 0.2 s of the processor's time."""
+    """Within 0.2 s of every thread's processor time."""
     said = python(INTERRUPTED.format(work=LONG[kind].replace("\n", "\n    ")))
-    assert float(said) < 0.2 * slowness(), said
+    assert float(said) < 0.2, said
 
 
-def slowness():
-    """How many others want this processor, as what they take is not our delay."""
-    return max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+def test_a_handler_sees_no_half_made_list():
+    said = python("""
+import gc, signal, rushlight as torch
+n = 2**23
+def look(*_):
+    for x in gc.get_objects():
+        if type(x) is list and len(x) == n:
+            x[-1] + 1
+signal.signal(signal.SIGPROF, look)
+signal.setitimer(signal.ITIMER_PROF, 0.01, 0.02)
+print(sum(torch.ones(n).tolist()) == n)
+signal.setitimer(signal.ITIMER_PROF, 0)
+made = torch.ones(2, 2).tolist()
+print(gc.is_tracked(made), gc.is_tracked(made[0]))
+""")
+    assert said.split() == ["True"] * 3
 
 
 def test_no_memory_left():

@@ -124,6 +124,8 @@ template <class S>
 py::object nested(const Shape& shape, int d, const S*& at) {
   auto list = py::reinterpret_steal<py::object>(PyList_New(shape[d]));
   if (!list) throw py::error_already_set();
+  // A signal's handler may run Python, which must not find a list with items missing.
+  PyObject_GC_UnTrack(list.ptr());
   for (std::int64_t i = 0; i < shape[d]; ++i) {
     if (i % 1024 == 1023) check_interrupt();
     PyObject* item =
@@ -131,6 +133,7 @@ py::object nested(const Shape& shape, int d, const S*& at) {
     if (!item) throw py::error_already_set();
     PyList_SET_ITEM(list.ptr(), i, item);
   }
+  PyObject_GC_Track(list.ptr());
   return list;
 }
 // It reads a copy: making a list may run Python that changes the tensor.
