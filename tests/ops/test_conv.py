@@ -166,15 +166,33 @@ def test_bfloat16_is_that_of_float(channels, out, kernel, padding, dilation, dev
         if transposed and dilation > 1:
             given["output_padding"] = 1  # its last row and column see fewer taps
         call = f.conv_transpose2d if transposed else f.conv2d
-        results = []
-        for kind in (rushlight.bfloat16, rushlight.float32):
-            operands = [t.bfloat16().to(kind).requires_grad_() for t in (x, w, b)]
-            y = call(*operands, **given)
-            seed = rushlight.ones_like(y).cumsum(-1).remainder(3) - 1
-            results.append([y, *rushlight.autograd.grad(y, operands, seed)])
-        for ours, expected in zip(*results, strict=True):
-            most = expected.abs().max().item()
-            rushlight.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)
+        check_bfloat16(call, (x, w, b), given)
+
+
+def check_bfloat16(call, given, options):
+    results = []
+    for kind in (rushlight.bfloat16, rushlight.float32):
+        operands = [t.bfloat16().to(kind).requires_grad_() for t in given]
+        y = call(*operands, **options)
+        seed = rushlight.ones_like(y).cumsum(-1).remainder(3) - 1
+        results.append([y, *rushlight.autograd.grad(y, operands, seed)])
+    for ours, expected in zip(*results, strict=True):
+        most = expected.abs().max().item()
+        rushlight.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)
+
+
+@pytest.mark.parametrize(
+    "stride,padding,dilation", [(1, 0, 1), (2, 1, 1), (3, 1, 2), ((1, 2), 1, 1)]
+)
+@pytest.mark.parametrize("channels,out,groups", [(40, 70, 1), (8, 33, 1), (36, 24, 2)])
+def test_bfloat16_of_many_channels(channels, out, groups, stride, padding, dilation, device):
+    """Blocks of channels and of columns with edges, and rows of odd lengths one after another."""
+    w, b = rushlight.randn(out, channels // groups, 3, 3, device=device), rushlight.randn(out)
+    options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    for size, form in (((7, 9), rushlight.contiguous_format), ((11, 40), rushlight.channels_last)):
+        x = rushlight.randn(2 if EMULATED else 5, channels, *size, device=device)
+        x = x.contiguous(memory_format=form)
+        check_bfloat16(rushlight.nn.functional.conv2d, (x, w, b.to(device)), options)
 
 
 @pytest.mark.parametrize("kernel", [3, 5, 7, (3, 7), (7, 5), (5, 2)])

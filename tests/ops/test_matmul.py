@@ -244,6 +244,26 @@ def test_bfloat16_products(device):
             assert ((sums - both).abs() <= size * 2**-16 + both.abs() * 2**-7 + 1e-6).all()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("m,n,k", [(300, 70, 40), (40, 33, 1100), (530, 35, 2100), (35, 600, 64)])
+def test_bfloat16_products_of_several_blocks(m, n, k, threads, device):
+    """Sums of small whole numbers are exact, and rounded once."""
+    before = rushlight.get_num_threads()
+    rushlight.set_num_threads(threads)
+    try:
+        for left, right in itertools.product((False, True), repeat=2):
+            a = rushlight.randint(-2, 3, (k, m) if left else (m, k))
+            b = rushlight.randint(-2, 3, (n, k) if right else (k, n))
+            a, b = a.t() if left else a, b.t() if right else b
+            exact = a @ b
+            a, b = (x.to(device, rushlight.bfloat16) for x in (a, b))
+            assert (a @ b).tolist() == exact.bfloat16().tolist()
+            c = rushlight.ones(n, m, dtype=a.dtype, device=device).t()
+            assert rushlight.mm(a, b, out=c).tolist() == exact.bfloat16().tolist()
+    finally:
+        rushlight.set_num_threads(before)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_products_by_tiles(dtype, threads, device):

@@ -1,13 +1,17 @@
 // Convolution of bfloat16 images by the processor's own instructions (AVX512-BF16). Two channels
 // are zipped into pairs, the rows that a band of results reads get their margins, one plane for
 // each phase of the stride; and 32 neighbouring pixels of such a plane times 12 output channels
-// stay in registers over all taps. Note: pixels in a margin are computed and dropped; denormal
-// numbers count as 0, as in products.
+// stay in registers over all taps, or times 32 channels in the processor's tiles (amx.h), which
+// take up to 16 pairs at once. Note: pixels in a margin are computed and dropped; denormal numbers
+// count as 0, as in products.
 #include "bfloat16.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 
+#include "kernels/cpu/linalg/amx.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
 
@@ -20,13 +24,35 @@ namespace rushlight::conv {
 #if defined(__x86_64__)
 namespace {
 
-constexpr Index kPixels = 32, kHeight = 12;
+constexpr Index kPixels = 32, kHeight = 12, kTiledHeight = 2 * amx::kTile;
+constexpr Index kNear = 1 << 20;  // bytes of images for which weights are read once
+
+// Pairs of channels, `each` at once in `lots` of instructions; the last lot may be filled up.
+struct Depth {
+  bool is_tiled;
+  Index lots, each;
+  explicit Depth(Index channels) {
+    const Index pairs = (channels + 1) / 2;
+    is_tiled = amx::is_available() && pairs >= 4;
+    lots = is_tiled ? (pairs + amx::kTile - 1) / amx::kTile : pairs;
+    each = lots ? (pairs + lots - 1) / lots : 1;
+  }
+  Index pairs() const { return lots * each; }
+};
 
 CLONES void zip(const bfloat16* first, const bfloat16* second, Index step, Index n, Pair* to) {
   if (step == 1)
     for (Index i = 0; i < n; ++i)
       to[i] = first[i].bits | (second ? Pair(second[i].bits) << 16 : Pair(0));
-  else
+  else if (step == 2 && second && n > 1) {
+    for (Index i = 0; i + 1 < n; ++i) {  // two elements at once, of which the first counts
+      Pair low, high;
+      std::memcpy(&low, first + 2 * i, sizeof low);
+      std::memcpy(&high, second + 2 * i, sizeof high);
+      to[i] = (low & 0xffff) | high << 16;
+    }
+    to[n - 1] = first[2 * n - 2].bits | Pair(second[2 * n - 2].bits) << 16;
+  } else
     for (Index i = 0; i < n; ++i)
       to[i] = first[i * step].bits | (second ? Pair(second[i * step].bits) << 16 : Pair(0));
 }
@@ -60,33 +86,43 @@ using Tile = void (*)(const Pair*, const Pair*, const int*, Index, float*);
 constexpr Tile kTiles[] = {tile<1>, tile<2>, tile<3>, tile<4>,  tile<5>,  tile<6>,
                            tile<7>, tile<8>, tile<9>, tile<10>, tile<11>, tile<12>};
 
-// Output channels in blocks of like heights.
+// Output channels, in registers those of like heights; weights of `rows` are stored.
 struct Block {
-  Index first, height;
+  Index first, height, rows;
 };
-std::vector<Block> blocks_of(Index out) {
+std::vector<Block> blocks_of(Index out, bool is_tiled) {
   std::vector<Block> blocks;
   const Index parts = (out + kHeight - 1) / kHeight;
-  for (Index part = 0, first = 0; part < parts; ++part) {
+  for (Index first = 0; is_tiled && first < out; first += kTiledHeight) {
+    const Index height = std::min(kTiledHeight, out - first);
+    blocks.push_back({first, height, height > amx::kTile ? kTiledHeight : amx::kTile});
+  }
+  for (Index part = 0, first = 0; !is_tiled && part < parts; ++part) {
     const Index height = (out - first + parts - part - 1) / (parts - part);
-    blocks.push_back({first, height});
+    blocks.push_back({first, height, height});
     first += height;
   }
   return blocks;
 }
 
-// For each block [row of taps][tap][pair of channels][output channel].
-void pack_weights(const Correlation& s, const std::vector<Block>& blocks, const bfloat16* w,
-                  Pair* to) {
-  const auto bits = [&](Index o, Index c, Index tap) -> Pair {
-    return c < s.c ? w[o * s.w_out + c * s.w_in + tap].bits : 0;
-  };
+// For each block [row of taps][tap][lot][output channel][pair of the lot].
+void pack_weights(const Correlation& s, const Depth& depth, const std::vector<Block>& blocks,
+                  const bfloat16* w, Pair* to) {
+  const Index kernel = s.kh * s.kw;
+  Scratch<bfloat16> channels(std::size_t(2 * kernel * depth.pairs()));  // [tap][channel]
+  std::memset(channels.data(), 0, channels.size() * sizeof(bfloat16));
   for (const Block& block : blocks)
-    for (Index kh : s.rows.tap)
-      for (Index kw : s.cols.tap)
-        for (Index c = 0; c < s.c; c += 2)
-          for (Index r = block.first; r < block.first + block.height; ++r)
-            *to++ = bits(r, c, kh * s.kw + kw) | bits(r, c + 1, kh * s.kw + kw) << 16;
+    for (Index r = 0; r < block.rows; ++r) {
+      if (r < block.height)
+        transpose(w + (block.first + r) * s.w_out, s.w_in, s.c, kernel, channels.data(),
+                  2 * depth.pairs());
+      Pair* lot = to + block.first * s.taps() * depth.pairs() + r * depth.each;
+      for (Index kh : s.rows.tap)
+        for (Index kw : s.cols.tap)
+          for (Index i = 0; i < depth.lots; ++i, lot += block.rows * depth.each)
+            std::memcpy(lot, &channels[2 * ((kh * s.kw + kw) * depth.pairs() + i * depth.each)],
+                        std::size_t(depth.each) * sizeof(Pair));
+    }
 }
 
 struct Run {
@@ -114,11 +150,13 @@ struct Reach {
 // Output rows [r0, r1) of one image.
 struct Band {
   const Correlation& s;
+  Depth depth;
   Index r0, r1;
   Reach rows, cols;
   Index width, phases, plane;
   Band(const Correlation& shape, Index from, Index to)
       : s(shape),
+        depth(shape.c),
         r0(from),
         r1(to),
         rows(s.rows, from, to),
@@ -126,7 +164,7 @@ struct Band {
         width(cols.size),
         phases(rows.step * cols.step),
         plane(rows.size * width + kPixels) {}
-  Index pairs() const { return (s.c + 1) / 2; }
+  Index pairs() const { return depth.pairs(); }
 
   // [pair of channels][phase][row][column]
   void pack(const bfloat16* x, Pair* to) const {
@@ -150,17 +188,20 @@ struct Band {
         if (n > 0 && inside)
           transpose(pixels.data() + column * pairs(), cols.step * pairs(), n, pairs(), line + first,
                     phases * plane);
-        for (Index c = 0; n > 0 && !inside && c < s.c; c += 2) {
+        for (Index c = 0; n > 0 && !inside && c < 2 * pairs(); c += 2) {
           const bfloat16* const from = row + c * s.from.channel + column;
-          zip(from, c + 1 < s.c ? from + s.from.channel : nullptr, cols.step, n,
-              line + c / 2 * phases * plane + first);
+          if (c >= s.c)
+            std::fill_n(line + c / 2 * phases * plane + first, n, Pair(0));
+          else
+            zip(from, c + 1 < s.c ? from + s.from.channel : nullptr, cols.step, n,
+                line + c / 2 * phases * plane + first);
         }
       }
     }
   }
   void bring_together(const bfloat16* row, Pair* pixels) const {  // of one group, in whole pairs
     for (Index i = 0; i < cols.in; ++i, pixels += pairs()) {
-      pixels[pairs() - 1] = 0;
+      std::fill(pixels + s.c / 2, pixels + pairs(), Pair(0));
       std::memcpy(pixels, row + i * s.from.pixel, std::size_t(s.c) * sizeof(bfloat16));
     }
   }
@@ -170,7 +211,7 @@ struct Band {
       for (Index h : s.cols.shift) {
         const Index r = v - s.rows.shift.front(), q = h - s.cols.shift.front();
         const Index phase = r % rows.step * cols.step + q % cols.step;
-        for (Index p = 0; p < pairs(); ++p)
+        for (Index p = 0; p < pairs(); p += depth.each)
           all.push_back(int((p * phases + phase) * plane + r / rows.step * width + q / cols.step));
       }
     return all;
@@ -190,13 +231,47 @@ struct Band {
   }
 };
 
+// What a band of an image reads, packed.
+struct Packed {
+  Band band;
+  Index image, last;  // the end of its results in a plane
+  std::unique_ptr<Scratch<Pair>> planes;
+  std::vector<int> offsets;
+  Packed(const Correlation& s, Index r0, Index r1, Index number, const bfloat16* x)
+      : band(s, r0, r1),
+        image(number),
+        last((r1 - r0 - 1) * band.width + s.cols.out),
+        planes(
+            std::make_unique<Scratch<Pair>>(std::size_t(band.plane * band.phases * band.pairs()))),
+        offsets(band.offsets()) {
+    band.pack(x + image * s.from.image, planes->data());
+  }
+};
+
+void multiply_tiles(const Pair* weights, Index rows, const Packed& p, Index q, float* sums) {
+  constexpr auto kBytes = Index(sizeof(Pair));
+  const Index each = p.band.depth.each;
+  const Pair* const image = p.planes->data() + q;
+  amx::multiply({{weights, rows > amx::kTile ? weights + amx::kTile * each : nullptr},
+                 each * kBytes,
+                 rows * each * kBytes,
+                 image,
+                 p.band.phases * p.band.plane * kBytes,
+                 p.offsets.data(),
+                 Index(p.offsets.size()),
+                 sums,
+                 false,
+                 image,
+                 0});
+}
+
 // The sums of a block, [channel][32], of which 32 more can be read, to where they belong.
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void put(const Correlation& s,
                                                                  const float* sums, Block block,
                                                                  const Run* runs, int count,
                                                                  bfloat16* y) {
   const Index step = s.cols.pitch * s.to.pixel;
-  std::uint16_t narrow[kHeight * kPixels];
+  std::uint16_t narrow[kTiledHeight * kPixels];
   y += block.first * s.to.channel;
   for (Index r = 0; r < block.height; ++r, sums += kPixels) {
     const float bias = s.bias ? s.bias[block.first + r] : 0.f;
@@ -275,33 +350,46 @@ bool suits_bfloat16(const Correlation& s) {
 
 void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16* w, bfloat16* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
-  const Index pairs = s.taps() * ((s.c + 1) / 2),
-              products = pairs * s.out * s.rows.out * s.cols.out;
-  const std::vector<Block> blocks = blocks_of(s.out);
-  Scratch<Pair> weights(std::size_t(pairs * s.out));
-  pack_weights(s, blocks, w, weights.data());
+  const Depth depth(s.c);
+  const Index pairs = s.taps() * depth.pairs(), products = pairs * s.out * s.rows.out * s.cols.out;
+  const std::vector<Block> blocks = blocks_of(s.out, depth.is_tiled);
+  Scratch<Pair> weights(std::size_t(pairs * (blocks.back().first + blocks.back().rows)));
+  pack_weights(s, depth, blocks, w, weights.data());
   const Index least =
       std::max<Index>(products / kTaskProducts + 1, s.n < num_threads() ? num_threads() : 1);
   const Index each = (s.rows.out + least - 1) / least;
   const Index bands = (s.rows.out + each - 1) / each;
   parallel_for(s.n * bands, 1 + 500'000 / (products / bands + 1), [&](Index begin, Index end) {
-    float sums[(kHeight + 1) * kPixels] = {};
+    float sums[(kTiledHeight + 1) * kPixels] = {};
     Run runs[kPixels];
-    for (Index i = begin; i < end; ++i) {
-      const Index image = i / bands, r0 = i % bands * each;
-      const Band band(s, r0, std::min(s.rows.out, r0 + each));
-      Scratch<Pair> planes(std::size_t(band.plane * band.phases * band.pairs()));
-      band.pack(x + image * s.from.image, planes.data());
-      const std::vector<int> offsets = band.offsets();
-      const Index last = (band.r1 - band.r0 - 1) * band.width + s.cols.out;
-      for (Index q = 0; q < last; q += kPixels) {
-        const int count = band.runs(q, runs);
-        for (const Block& block : blocks) {
-          kTiles[block.height - 1](weights.data() + block.first * pairs, planes.data() + q,
-                                   offsets.data(), pairs, sums);
-          put(s, sums, block, runs, count, y + image * s.to.image);
-        }
+    std::optional<amx::Tiles> tiles;
+    if (depth.is_tiled) tiles.emplace(depth.each);
+    for (Index i = begin, some; i < end; i += some) {
+      std::vector<Packed> packed;
+      Index bytes = 0;
+      for (some = 0; i + some < end && (some == 0 || (depth.is_tiled && bytes < kNear)); ++some) {
+        const Index image = (i + some) / bands, r0 = (i + some) % bands * each;
+        packed.emplace_back(s, r0, std::min(s.rows.out, r0 + each), image, x);
+        bytes += Index(packed.back().planes->size() * sizeof(Pair));
       }
+      const auto compute = [&](const Packed& p, Index q, const Block& block) {
+        const Pair* const some_weights = weights.data() + block.first * pairs;
+        const int count = p.band.runs(q, runs);
+        if (depth.is_tiled)
+          multiply_tiles(some_weights, block.rows, p, q, sums);
+        else
+          kTiles[block.height - 1](some_weights, p.planes->data() + q, p.offsets.data(), pairs,
+                                   sums);
+        put(s, sums, block, runs, count, y + p.image * s.to.image);
+      };
+      // Weights of a block are read for all images, or pixels by all blocks.
+      if (depth.is_tiled)
+        for (const Block& block : blocks)
+          for (const Packed& p : packed)
+            for (Index q = 0; q < p.last; q += kPixels) compute(p, q, block);
+      else
+        for (Index q = 0; q < packed[0].last; q += kPixels)
+          for (const Block& block : blocks) compute(packed[0], q, block);
     }
   });
 }

@@ -1,20 +1,12 @@
 // Weight gradient: sums[kh][kw * c][out], for each image, tap row and block of kw * c a register
-// tile whose k runs over the pixels. Every thread sums some images, and the sums are added in
-// order, so a result depends on the number of threads but not on their timing. Elements of bfloat16
-// are multiplied by pairs of neighbouring pixels.
-#include <algorithm>
-#include <array>
-
-#include "bfloat16.h"
-#include "kernels/cpu/transpose.h"
-#include "kernels/host_device.h"
-#include "kernels/parallel.h"
-#include "plan.h"
+// tile whose k runs over the pixels. Elements of bfloat16 are multiplied by pairs of neighbouring
+// pixels.
+#include "weight.h"
 
 namespace rushlight::conv {
 namespace {
 
-constexpr Index kBandBytes = 512 << 10, kMostBands = 16;
+constexpr Index kBandBytes = 512 << 10;
 
 // The outputs of [q0, q1) whose tap t lies inside the image.
 std::pair<Index, Index> outputs(const Axis& x, Index t, Index q0, Index q1) {
@@ -26,25 +18,6 @@ std::pair<Index, Index> outputs(const Axis& x, Index t, Index q0, Index q1) {
   return {first, std::clamp(hi, first, q1)};
 }
 
-CLONES void add(Index n, const float* from, float* to) {
-  for (Index i = 0; i < n; ++i) to[i] += from[i];
-}
-
-// d[pixel][channel]
-template <class S>
-void by_pixel(const Steps& s, const S* x, Index channels, Index pixels, S* d, Index ldd) {
-  if (s.channel != 1)
-    transpose(x, s.channel, channels, pixels, d, ldd);
-  else if (channels == s.pixel && channels == ldd)
-    std::copy_n(x, pixels * channels, d);
-  else
-    for (Index i = 0; i < pixels; ++i) std::copy_n(x + i * s.pixel, channels, d + i * ldd);
-}
-
-// n pixels of `lanes` elements, each with those of the pixel `step` behind it.
-CLONES void pair_up(const std::uint16_t* x, Index lanes, Index step, Index n, Pair* to) {
-  for (Index i = 0; i < n * lanes; ++i) to[i] = x[i] | Pair(x[i + step * lanes]) << 16;
-}
 // Every second pixel of a row, with the next one; of the last maybe none.
 CLONES void pair_row(const std::uint16_t* x, Index n, Pair* to) {
   for (Index q = 0; q < n; q += 2, to += kPanel)
@@ -56,17 +29,22 @@ template <class S>
 struct Group {
   static constexpr bool by_pairs = sizeof(S) == 2;
   using Cell = std::conditional_t<by_pairs, Pair, float>;
+  using GradCell = Cell;
   const ConvShape& s;
+  const Bands& bands;
   Axis rows, cols;
   Steps from, to;
   Index c, out, panels, ldo;
   Index padded, run, span, parts;  // columns with padding; kw * c; a tile's reach; tiles in it
   Index band_rows, most_rows;  // of the gradient, and of the image under them
   Index wide;  // terms of the sum in a row of the gradient
+  Index image_cells, grad_cells, sums_size;
+  Index together;  // the sums may be larger than the second cache, so that few bands cost too much
   std::vector<int> off;  // of each pixel of a band
 
-  Group(const ConvShape& shape, Index bands)
+  Group(const ConvShape& shape, const Bands& cut)
       : s(shape),
+        bands(cut),
         rows(forward_axis(s, 1)),
         cols(forward_axis(s, 2)),
         from(input_steps(s)),
@@ -80,19 +58,25 @@ struct Group {
     // A tile keeps to one kw where there are channels enough.
     span = c < 8 && s.dilation[2] == 1 ? run : c;
     parts = (span + tiles().p - 1) / tiles().p;
-    band_rows = (rows.out + bands - 1) / bands;
+    band_rows = (rows.out + bands.count - 1) / bands.count;
     most_rows = (band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1;
     wide = by_pairs ? (cols.out + 1) / 2 : cols.out;
+    image_cells = most_rows * padded * c + kPanel;
+    grad_cells = panels * band_rows * wide * kPanel;
+    sums_size = s.kernel[1] * run * ldo;
+    together = std::clamp<Index>(kBandBytes / ((image_cells + grad_cells) * Index(sizeof(Cell))), 1,
+                                 kMostBands);
     for (Index h = 0; h < band_rows; ++h)
       for (Index q = 0; q < cols.out; q += by_pairs ? 2 : 1)
         off.push_back(int((h * rows.step * padded + q * cols.step) * c));
   }
 
-  Index image_cells() const { return most_rows * padded * c + kPanel; }
-  Index grad_cells() const { return panels * band_rows * wide * kPanel; }
-
-  // Rows [b0, b1) of one image's gradient; `image` gets rows from b0 * step + shift[0] on.
-  void pack_band(const S* x, const S* grad, Index b0, Index b1, Cell* image, Cell* grads) const {
+  // Rows `band` of an image's gradient, number j; `image` gets rows from b0 * step + shift[0] on.
+  void pack(const S* x, const S* grad, Index j, std::pair<Index, Index> band, Cell* images,
+            Cell* all_grads) const {
+    const auto [b0, b1] = band;
+    Cell* const image = images + j * image_cells;
+    Cell* const grads = all_grads + j * grad_cells;
     const Index top = b0 * rows.step + rows.shift.front(), in_w = s.in[2];
     const auto [r0, r1] = rows.reads(b0, b1);
     const Index pixels = (b1 - b0) * cols.out, panel = band_rows * wide * kPanel;
@@ -122,8 +106,7 @@ struct Group {
   }
 
   // Adds what `count` packed bands contribute: band i + j of the images one after another.
-  void add_bands(Index i, Index count, Index bands, const Cell* images, const Cell* grads,
-                 float* sums) const {
+  void add_bands(Index i, Index count, const Cell* images, const Cell* grads, float* sums) const {
     const Tiles& t = tiles();
     const Index panel = band_rows * wide * kPanel;
     for (Index b = 0; b < panels; b += t.panels)
@@ -132,7 +115,7 @@ struct Group {
           Index first, count;  // of the gradient whose tap lies inside the image; in the band
         } inside[kMostBands];
         for (Index j = 0; j < count; ++j) {
-          const auto [b0, b1] = band(i + j, bands);
+          const auto [b0, b1] = bands.rows(s, i + j);
           const auto [h0, h1] = outputs(rows, r, b0, b1);
           inside[j] = {h0 - b0, h1 - h0};
         }
@@ -150,12 +133,12 @@ struct Group {
           for (Index j = 0; j < count; ++j) {
             const Index pixel = inside[j].first * wide + q0;
             const TileArgsOf<Cell> args{
-                images + j * image_cells() + r * s.dilation[1] * padded * c + tap,
+                images + j * image_cells + r * s.dilation[1] * padded * c + tap,
                 off.data() + pixel,
                 whole ? 1 : inside[j].count,
                 wide,
                 whole ? inside[j].count * wide : q1 - q0,
-                grads + j * grad_cells() + b * panel + pixel * kPanel,
+                grads + j * grad_cells + b * panel + pixel * kPanel,
                 panel,
                 sums + (r * run + m0) * ldo + b * kPanel,
                 ldo,
@@ -168,66 +151,38 @@ struct Group {
         }
       }
   }
-  // The rows of the gradient that make up band i of all images' bands.
-  std::pair<Index, Index> band(Index i, Index bands) const {
-    return {s.result[1] * (i % bands) / bands, s.result[1] * (i % bands + 1) / bands};
+  void put(const float* sums, float* grad_weight) const {
+    const Index kernel = s.kernel[1] * s.kernel[2];
+    for (Index i = 0; i < c; ++i)
+      transpose(sums + i * ldo, c * ldo, kernel, out, grad_weight + i * kernel, c * kernel);
   }
 };
 
 }  // namespace
 
+CLONES void add(Index n, const float* from, float* to) {
+  for (Index i = 0; i < n; ++i) to[i] += from[i];
+}
+CLONES void pair_up(const std::uint16_t* x, Index lanes, Index step, Index n, Pair* to) {
+  for (Index i = 0; i < n * lanes; ++i) to[i] = x[i] | Pair(x[i + step * lanes]) << 16;
+}
+
+Bands::Bands(const ConvShape& s) {
+  const Index kernel = s.kernel[1] * s.kernel[2], threads = num_threads();
+  products =
+      std::max<Index>(s.out / s.groups * (s.c / s.groups) * kernel * s.result[1] * s.result[2], 1);
+  count = products / kTaskProducts + 1;
+  if (s.n < threads)
+    count = std::max(count, std::min((threads + s.n - 1) / s.n, products / 250'000 + 1));
+  count = std::clamp<Index>(count, 1, s.result[1]);
+}
+
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight) {
-  const Index kernel = s.kernel[1] * s.kernel[2], threads = num_threads();
-  const Index image_products = s.out * (s.c / s.groups) * kernel * s.result[1] * s.result[2];
-  const Index one = std::max<Index>(image_products / s.groups, 1);
-  Index bands = one / kTaskProducts + 1;
-  if (s.n < threads)
-    bands = std::max(bands, std::min((threads + s.n - 1) / s.n, one / 250'000 + 1));
-  bands = std::clamp<Index>(bands, 1, s.result[1]);
-  const Group<S> g(s, bands);
-  using Cell = typename Group<S>::Cell;
-  const Index tasks = s.n * bands, sums_size = s.kernel[1] * g.run * g.ldo;
-  const Index workers =
-      std::clamp<Index>(tasks * (one / bands) / 250'000, 1, std::min(threads, tasks));
-  // In rounds short enough that Ctrl-C is answered between them.
-  const Index round = workers * std::max<Index>(1, 2 * kTaskProducts / (one / bands + 1));
-  // The sums may be larger than the second cache: small bands are added several at a time.
-  const Index together = std::clamp<Index>(
-      kBandBytes / ((g.image_cells() + g.grad_cells()) * Index(sizeof(Cell))), 1, kMostBands);
-  Scratch<float> sums(workers * sums_size);
-  for (Index group = 0; group < s.groups; ++group) {
-    sums.zero();
-    for (Index start = 0; start < tasks; start += round) {
-      const Index count = std::min(round, tasks - start);
-      parallel_for(workers, 1, [&](Index begin, Index end) {
-        Scratch<Cell> images(together * g.image_cells()), grads(together * g.grad_cells());
-        images.zero();
-        grads.zero();
-        for (Index worker = begin; worker < end; ++worker) {
-          const Index last = start + count * (worker + 1) / workers;
-          for (Index i = start + count * worker / workers, some; i < last; i += some) {
-            some = std::min(together, last - i);
-            for (Index j = 0; j < some; ++j) {
-              const Index n = (i + j) / bands;
-              const auto [b0, b1] = g.band(i + j, bands);
-              g.pack_band(x + n * g.from.image + group * g.c * g.from.channel,
-                          grad + n * g.to.image + group * g.out * g.to.channel, b0, b1,
-                          images.data() + j * g.image_cells(), grads.data() + j * g.grad_cells());
-            }
-            g.add_bands(i, some, bands, images.data(), grads.data(),
-                        sums.data() + worker * sums_size);
-          }
-        }
-      });
-      check_interrupt();
-    }
-    for (Index worker = 1; worker < workers; ++worker)
-      add(sums_size, sums.data() + worker * sums_size, sums.data());
-    for (Index i = 0; i < g.c; ++i)
-      transpose(sums.data() + i * g.ldo, g.c * g.ldo, kernel, g.out,
-                grad_weight + (group * g.out * g.c + i) * kernel, g.c * kernel);
-  }
+  if constexpr (sizeof(S) == 2)
+    if (weight_gradient_by_tiles(s, x, grad, grad_weight)) return;
+  const Bands bands(s);
+  sum_bands(s, bands, Group<S>(s, bands), x, grad, grad_weight);
 }
 
 template void weight_gradient(const ConvShape&, const float*, const float*, float*);

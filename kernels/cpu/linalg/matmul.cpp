@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "amx.h"
 #include "bfloat16_product.h"
 #include "gemm.h"
 #include "integer_product.h"
@@ -217,9 +218,11 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
 }
 
 std::string library() {
-  return blas_description() + (prefers_wide_vectors()
-                                   ? "; all but small float and double products by tiles of ours"
-                                   : "");
+  std::string text = blas_description();
+  if (prefers_wide_vectors()) text += "; all but small float and double products by tiles of ours";
+  if (multiplies_bfloat16())
+    text += amx::is_available() ? "; bfloat16 by AMX" : "; bfloat16 by AVX512-BF16";
+  return text;
 }
 
 }  // namespace

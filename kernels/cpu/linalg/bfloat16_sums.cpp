@@ -1,0 +1,61 @@
+// Sums are rounded sixteen at once where rows take them as they are, else scaled in plain loops.
+#include "bfloat16_sums.h"
+
+#include <algorithm>
+
+#include "bfloat16_panels.h"
+#include "kernels/cpu/transpose.h"
+
+namespace rushlight {
+
+#if defined(__x86_64__)
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kHighest = 16;
+
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void round_rows(const float* sums,
+                                                                        Index height,
+                                                                        const Bfloat16Rows& to) {
+  for (Index r = 0; r < height; ++r, sums += kPairColumns)
+    round_row(_mm512_loadu_ps(sums), _mm512_loadu_ps(sums + 16), to, r);
+}
+
+// A row of sums, finished and rounded.
+CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
+                       Index stride) {
+  if (stride == 1 && beta == 0)
+    for (Index j = 0; j < n; ++j) store(out + j, alpha * sums[j]);
+  else if (beta == 0)
+    for (Index j = 0; j < n; ++j) store(out + j * stride, alpha * sums[j]);
+  else
+    for (Index j = 0; j < n; ++j)
+      store(out + j * stride, alpha * sums[j] + beta * load(out + j * stride));
+}
+
+}  // namespace
+
+Bfloat16Rows Bfloat16Output::rows(Index row, Index column) const {
+  const Index columns = std::min(kPairColumns, out.cols - column);
+  return {out.data + row * out.row_stride + column * out.col_stride, out.row_stride,
+          std::uint32_t((std::uint64_t(1) << columns) - 1), beta != 0};
+}
+
+void Bfloat16Output::put(const float* sums, Index row, Index column, Index height) const {
+  const Bfloat16Rows to = rows(row, column);
+  if (is_plain()) return round_rows(sums, height, to);
+  const Index columns = std::min(kPairColumns, out.cols - column);
+  if (out.row_stride != 1 || out.col_stride == 1) {
+    for (Index h = 0; h < height; ++h)
+      finish(sums + h * kPairColumns, columns, alpha, beta, to.out + h * out.row_stride,
+             out.col_stride);
+    return;
+  }
+  float transposed[kPairColumns * kHighest];
+  transpose(sums, kPairColumns, height, columns, transposed, kHighest);
+  for (Index c = 0; c < columns; ++c)
+    finish(transposed + c * kHighest, height, alpha, beta, to.out + c * out.col_stride, 1);
+}
+#endif
+
+}  // namespace rushlight

@@ -1,0 +1,168 @@
+// 1024 of the depth of 256 rows stay in the second cache, while the panels of 32 columns pass by
+// and are fetched ahead. Either operand may be the left one, as the left one is seldom copied.
+#include "bfloat16_tiles.h"
+
+#include <algorithm>
+#include <array>
+
+#include "amx.h"
+#include "bfloat16_panels.h"
+#include "bfloat16_sums.h"
+#include "kernels/cpu/scratch.h"
+#include "kernels/parallel.h"
+
+namespace rushlight {
+namespace {
+
+using amx::kTile;
+using Index = std::int64_t;
+using Pair = Bfloat16Pair;
+using Source = StridedMatrix<const bfloat16>;
+constexpr Index kColumns = kPairColumns, kRows = 2 * kTile;
+constexpr Index kMostRows = 256, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
+constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
+constexpr auto kOffsets = [] {
+  std::array<int, kMostChunks> all{};
+  for (Index i = 0; i < kMostChunks; ++i) all[std::size_t(i)] = int(i * kTile * kColumns);
+  return all;
+}();
+
+Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
+Index parts(Index n, Index most) { return (n + most - 1) / most; }
+
+// Whether tiles may read rows of pairs where they lie.
+bool is_readable(const Source& left) {
+  return left.col_stride == 1 && left.cols % (2 * kTile) == 0 && left.rows >= kTile;
+}
+
+// About how many cycles a product with n columns takes.
+Index work(const Source& left, Index n) {
+  const Index packed = (is_readable(left) ? 0 : left.rows) + n;
+  return left.cols * (parts(left.rows, kTile) * parts(n, kColumns) + packed / 2);
+}
+
+class Product {
+ public:
+  Product(const Source& left, const Source& right, const Bfloat16Output& output)
+      : output_(output),
+        right_(transposed(right)),
+        rows_of_out_(output.out.rows),
+        panels_(parts(output.out.cols, kColumns)),
+        pairs_(rounded_up((left.cols + 1) / 2, kTile)),
+        in_place_(is_readable(left)),
+        rows_(in_place_ ? rows_of_out_ : rounded_up(rows_of_out_, kTile)),
+        copy_(std::size_t(in_place_ ? 1 : rows_ * pairs_)),
+        left_(in_place_ ? left.data : reinterpret_cast<const bfloat16*>(copy_.data())),
+        step_(in_place_ ? left.row_stride : 2 * pairs_) {
+    if (!in_place_) copy_rows(left);
+  }
+
+  void run() {
+    const Index rows = rounded_up(parts(rows_of_out_, parts(rows_of_out_, kMostRows)), kRows);
+    const Index blocks = parts(rows_of_out_, rows);
+    Index group = std::clamp<Index>(kTaskProducts / (rows * kColumns * 2 * pairs_), 1, kMostPanels);
+    group = std::min(group, std::max<Index>(1, panels_ * blocks / (4 * num_threads())));
+    if (num_threads() == 1) group = std::min(group, kMostPanels);
+    const Index groups = parts(panels_, group);
+    const auto pack = [&](Index begin, Index end, Pair* to) {
+      pack_panels(right_, begin, end, pairs_, to);
+    };
+    Scratch<Pair> all(std::size_t(blocks > 1 ? panels_ * pairs_ * kColumns : 1));
+    if (blocks > 1)
+      parallel_for(panels_, 1 + 4096 / pairs_, [&](Index begin, Index end) {
+        pack(begin, end, all.data() + begin * pairs_ * kColumns);
+      });
+    parallel_for(
+        groups * blocks, 1 + 4'000'000 / (group * kColumns * 2 * pairs_ * rows),
+        [&](Index begin, Index end) {
+          const amx::Tiles tiles(kTile);
+          for (Index i = begin; i < end; ++i) {
+            const Index first = i % groups * group, last = std::min(panels_, first + group);
+            const Index row = i / groups * rows;
+            Scratch<Pair> some(std::size_t(blocks > 1 ? 1 : (last - first) * pairs_ * kColumns));
+            if (blocks == 1) pack(first, last, some.data());
+            task(row, std::min(rows_of_out_, row + rows), first, last,
+                 blocks > 1 ? all.data() + first * pairs_ * kColumns : some.data());
+          }
+        });
+  }
+
+ private:
+  void copy_rows(const Source& left) {
+    parallel_for(parts(rows_of_out_, kColumns), 1 + 4096 / pairs_, [&](Index begin, Index end) {
+      pack_pairs(left, begin * kColumns, std::min(rows_of_out_, end * kColumns), pairs_,
+                 copy_.data() + begin * kColumns * pairs_);
+    });
+    std::fill(copy_.data() + rows_of_out_ * pairs_, copy_.data() + copy_.size(), Pair(0));
+  }
+  // The row at which a tile begins: the last one begins earlier where nothing follows the rows.
+  Index origin(Index row) const { return std::min(row, rows_ - kTile); }
+
+  // Rows [begin, end), and some panels, which lie at `right`.
+  void task(Index begin, Index end, Index first, Index last, const Pair* right) const {
+    const Index chunks = pairs_ / kTile, depth = parts(chunks, parts(chunks, kMostChunks));
+    const Index lots = parts(end - begin, kRows), lines = parts(2 * kTile, lots);
+    const bool at_once = depth == chunks;
+    Scratch<float> sums(std::size_t(at_once ? 1 : last - first) *
+                        std::size_t(lots * kRows * kColumns));
+    for (Index c = 0; c < chunks; c += depth)
+      for (Index panel = first; panel < last; ++panel) {
+        const Pair* const from = right + ((panel - first) * pairs_ + c * kTile) * kColumns;
+        const Index some = std::min(depth, chunks - c);
+        for (Index r = begin; r < end; r += kRows) {
+          float* const to =
+              sums.data() + ((at_once ? 0 : (panel - first) * lots * kRows) + r - begin) * kColumns;
+          const auto left = [&](Index row) -> const void* {
+            return row < end ? left_ + origin(row) * step_ + 2 * c * kTile : nullptr;
+          };
+          const bool is_last = c + depth >= chunks;
+          if (is_last) fetch(r, std::min(r + kRows, end), panel);
+          const bool more = panel + 1 < last;
+          amx::multiply(
+              {{left(r), left(r + kTile)},
+               step_ * Index(sizeof(bfloat16)),
+               kTile * Index(sizeof(Pair)),
+               from,
+               kColumns * Index(sizeof(Pair)),
+               kOffsets.data(),
+               some,
+               to,
+               c > 0,
+               more ? from + (pairs_ * kColumns + (r - begin) / kRows * some * lines * 16) : from,
+               more ? lines : 0});
+          for (Index i = r; is_last && i < std::min(r + kRows, end); i += kTile)
+            output_.put(to + (i - r + i - origin(i)) * kColumns, i, panel * kColumns,
+                        std::min(kTile, end - i));
+        }
+      }
+  }
+  void fetch(Index begin, Index end, Index panel) const {
+    if (output_.out.col_stride != 1) return;
+    for (Index i = begin; i < end; ++i)
+      __builtin_prefetch(output_.rows(i, panel * kColumns).out, 1);
+  }
+
+  Bfloat16Output output_;
+  Source right_;  // transposed
+  Index rows_of_out_, panels_, pairs_;
+  bool in_place_;
+  Index rows_;  // that tiles may read
+  Scratch<Pair> copy_;
+  const bfloat16* left_;
+  Index step_;
+};
+
+}  // namespace
+
+bool bfloat16_product_by_tiles(const Source& left, const Source& right,
+                               const StridedMatrix<bfloat16>& out, float alpha, float beta) {
+  const Index m = out.rows, n = out.cols, k = left.cols;
+  if (!amx::is_available() || std::max(m, n) < kTile || m * n * k < 32768) return false;
+  if (work(transposed(right), m) + m * n < work(left, n))
+    Product(transposed(right), transposed(left), {transposed(out), alpha, beta}).run();
+  else
+    Product(left, right, {out, alpha, beta}).run();
+  return true;
+}
+
+}  // namespace rushlight
