@@ -72,13 +72,13 @@ template <bool Two>
       __builtin_prefetch(b.ahead + (i * b.lines + line) * kTile, 0, 2);
     _tile_loadd(4, first + i * b.left_chunk, b.left_step);
     _tile_loadd(6, right, b.right_step);
-    _tile_loadd(7, right + kTile, b.right_step);
     _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, right + kTile, b.right_step);
     _tile_dpbf16ps(1, 4, 7);
     if constexpr (Two) {
       _tile_loadd(5, second + i * b.left_chunk, b.left_step);
-      _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
+      _tile_dpbf16ps(2, 5, 6);
     }
   }
   _tile_stored(0, b.sums, kRowOfSums);

@@ -28,23 +28,18 @@ void pack_row(const Source& m, Index row, Index pairs, Pair* to) {
   if (m.cols % 2) to[whole] = from[(m.cols - 1) * m.col_stride].bits;
 }
 
-// Two rows, `step` apart from element to element, as n pairs; the second may be null.
-CLONES_512 void zip(const bfloat16* first, const bfloat16* second, Index step, Index n, Pair* to) {
-  if (!second)
-    for (Index c = 0; c < n; ++c) to[c] = first[c * step].bits;
-  else if (step == 1 && n == kPairColumns)
-    for (Index c = 0; c < kPairColumns; ++c) to[c] = first[c].bits | Pair(second[c].bits) << 16;
-  else
-    for (Index c = 0; c < n; ++c) to[c] = first[c * step].bits | Pair(second[c * step].bits) << 16;
-}
 // Rows two by two, `ld` apart, `used` columns of them: [panel][pair][32].
-void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Index k, Index pairs,
-              Pair* to) {
-  for (Index p = 0; 2 * p < k; ++p, rows += 2 * ld) {
-    const bfloat16* const second = 2 * p + 1 < k ? rows + ld : nullptr;
-    for (Index c = 0; c < used; c += kPairColumns)
-      zip(rows + c * step, second ? second + c * step : nullptr, step,
-          std::min(kPairColumns, used - c), to + c * pairs + p * kPairColumns);
+CLONES_512 void zip_rows(const bfloat16* rows, Index step, Index used, Index ld, Index k,
+                         Index pairs, Pair* to) {
+  for (; k > 0; k -= 2, rows += 2 * ld, to += kPairColumns) {
+    const bfloat16* const next = rows + ld;
+    Index c = 0;
+    for (; step == 1 && k > 1 && c + kPairColumns <= used; c += kPairColumns)
+      for (Index i = 0; i < kPairColumns; ++i)
+        to[c * pairs + i] = rows[c + i].bits | Pair(next[c + i].bits) << 16;
+    for (; c < used; ++c)
+      to[c / kPairColumns * kPairColumns * pairs + c % kPairColumns] =
+          rows[c * step].bits | (k > 1 ? Pair(next[c * step].bits) << 16 : Pair(0));
   }
 }
 

@@ -1,4 +1,4 @@
-// 1024 of the depth of 256 rows stay in the second cache, while the panels of 32 columns pass by
+// 1024 of the depth of 512 rows stay in the second cache, while the panels of 32 columns pass by
 // and are fetched ahead. Either operand may be the left one, as the left one is seldom copied.
 #include "bfloat16_tiles.h"
 
@@ -18,8 +18,9 @@ using amx::kTile;
 using Index = std::int64_t;
 using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
-constexpr Index kColumns = kPairColumns, kRows = 2 * kTile;
-constexpr Index kMostRows = 256, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
+constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
+constexpr Index kMostRows = 512, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
+constexpr Index kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 constexpr auto kOffsets = [] {
   std::array<int, kMostChunks> all{};
@@ -51,9 +52,10 @@ class Product {
         pairs_(rounded_up((left.cols + 1) / 2, kTile)),
         in_place_(is_readable(left)),
         rows_(in_place_ ? rows_of_out_ : rounded_up(rows_of_out_, kTile)),
-        copy_(std::size_t(in_place_ ? 1 : rows_ * pairs_)),
+        copied_(pairs_ + kTile),  // not all rows in the same few lines of the nearest cache
+        copy_(std::size_t(in_place_ ? 1 : rows_ * copied_)),
         left_(in_place_ ? left.data : reinterpret_cast<const bfloat16*>(copy_.data())),
-        step_(in_place_ ? left.row_stride : 2 * pairs_) {
+        step_(in_place_ ? left.row_stride : 2 * copied_) {
     if (!in_place_) copy_rows(left);
   }
 
@@ -90,10 +92,10 @@ class Product {
  private:
   void copy_rows(const Source& left) {
     parallel_for(parts(rows_of_out_, kColumns), 1 + 4096 / pairs_, [&](Index begin, Index end) {
-      pack_pairs(left, begin * kColumns, std::min(rows_of_out_, end * kColumns), pairs_,
-                 copy_.data() + begin * kColumns * pairs_);
+      pack_pairs(left, begin * kColumns, std::min(rows_of_out_, end * kColumns), copied_,
+                 copy_.data() + begin * kColumns * copied_);
     });
-    std::fill(copy_.data() + rows_of_out_ * pairs_, copy_.data() + copy_.size(), Pair(0));
+    std::fill(copy_.data() + rows_of_out_ * copied_, copy_.data() + copy_.size(), Pair(0));
   }
   // The row at which a tile begins: the last one begins earlier where nothing follows the rows.
   Index origin(Index row) const { return std::min(row, rows_ - kTile); }
@@ -103,15 +105,17 @@ class Product {
     const Index chunks = pairs_ / kTile, depth = parts(chunks, parts(chunks, kMostChunks));
     const Index lots = parts(end - begin, kRows), lines = parts(2 * kTile, lots);
     const bool at_once = depth == chunks;
-    Scratch<float> sums(std::size_t(at_once ? 1 : last - first) *
-                        std::size_t(lots * kRows * kColumns));
+    Scratch<float> sums(std::size_t((at_once ? 2 : (last - first) * lots) * kBlock));
+    Done done{};  // rounded while the tiles work on the next ones
+    Index blocks = 0;
     for (Index c = 0; c < chunks; c += depth)
       for (Index panel = first; panel < last; ++panel) {
         const Pair* const from = right + ((panel - first) * pairs_ + c * kTile) * kColumns;
         const Index some = std::min(depth, chunks - c);
         for (Index r = begin; r < end; r += kRows) {
           float* const to =
-              sums.data() + ((at_once ? 0 : (panel - first) * lots * kRows) + r - begin) * kColumns;
+              sums.data() +
+              (at_once ? blocks++ % 2 : (panel - first) * lots + (r - begin) / kRows) * kBlock;
           const auto left = [&](Index row) -> const void* {
             return row < end ? left_ + origin(row) * step_ + 2 * c * kTile : nullptr;
           };
@@ -130,23 +134,34 @@ class Product {
                c > 0,
                more ? from + (pairs_ * kColumns + (r - begin) / kRows * some * lines * 16) : from,
                more ? lines : 0});
-          for (Index i = r; is_last && i < std::min(r + kRows, end); i += kTile)
-            output_.put(to + (i - r + i - origin(i)) * kColumns, i, panel * kColumns,
-                        std::min(kTile, end - i));
+          if (!is_last) continue;
+          finish(done);
+          done = {to, panel, r, std::min(r + kRows, end)};
         }
       }
+    finish(done);
   }
+  struct Done {
+    const float* sums;
+    Index panel, begin, end;  // rows
+  };
+  void finish(const Done& d) const {
+    for (Index i = d.begin; i < d.end; i += kTile)
+      output_.put(d.sums + (i - d.begin + i - origin(i)) * kColumns, i, d.panel * kColumns,
+                  std::min(kTile, d.end - i));
+  }
+  // Rows of a large result, each of which lies in a page of its own.
   void fetch(Index begin, Index end, Index panel) const {
-    if (output_.out.col_stride != 1) return;
-    for (Index i = begin; i < end; ++i)
-      __builtin_prefetch(output_.rows(i, panel * kColumns).out, 1);
+    const Bfloat16Rows to = output_.rows(begin, panel * kColumns);
+    if (output_.out.col_stride != 1 || to.ld < kLongRow) return;
+    for (Index i = 0; i < end - begin; ++i) __builtin_prefetch(to.out + i * to.ld, 1);
   }
 
   Bfloat16Output output_;
   Source right_;  // transposed
   Index rows_of_out_, panels_, pairs_;
   bool in_place_;
-  Index rows_;  // that tiles may read
+  Index rows_, copied_;  // that tiles may read; pairs of a copied one
   Scratch<Pair> copy_;
   const bfloat16* left_;
   Index step_;
