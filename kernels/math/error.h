@@ -44,25 +44,15 @@ HOST_DEVICE inline T erf(T x) {
   return a < T(1) ? near : copysign(far, x);
 }
 
-HOST_DEVICE inline double erfc(double x) {
+template <Real T>
+HOST_DEVICE inline T erfc(T x) {
   if constexpr (kDeviceCode) return ::erfc(x);
-  const double a = abs(x), bounded = a > 27.3 ? 27.3 : a;  // 0, rounded, from there on
-  const double far = erfc_far(bounded < 0.5 ? 0.5 : bounded);
-  const double near = 1 - erf_near(a > 0.5 ? 0.5 : x);
-  const double above = x < 0 ? 2 - far : far;
-  return a < 0.5 ? near : above;
-}
-// In double, which needs no care of the last digits, and one range.
-HOST_DEVICE inline float erfc(float x) {
-  if constexpr (kDeviceCode) return ::erfcf(x);
-  using C = coefficients::Of<double>;
-  const float size = std::fabs(x);
-  const double a = size > 11.f ? 11.f : size, q = 1 / (a + 2.5);
-  const double power = a * a * -1.44269504088896340736;
-  const double shifted = power + Layout<double>::magic, n = shifted - Layout<double>::magic;
-  const double y = q * polynomial<C::erfcx_short>(q) * polynomial<C::exp2>(power - n) *
-                   power_of_two<double>(integer_of(shifted));
-  return static_cast<float>(x < 0 ? 2 - y : y);
+  constexpr T end = sizeof(T) == 4 ? T(11) : T(27.3);  // 0, rounded, from there on
+  const T a = abs(x), bounded = a > end ? end : a;
+  const T far = erfc_far(bounded < T(0.5) ? T(0.5) : bounded);
+  const T near = T(1) - erf_near(a > T(0.5) ? T(0.5) : x);
+  const T above = x < T(0) ? T(2) - far : far;
+  return a < T(0.5) ? near : above;
 }
 
 // A series in w = -log(1 - x^2), times x, for w below `end`; farther out in the root of w.
@@ -80,6 +70,10 @@ HOST_DEVICE inline T erfinv_near(T x, T w) {
 template <Real T>
 HOST_DEVICE inline bool erfinv_is_near(T x) {  // so that w < end
   return abs(x) < (sizeof(T) == 4 ? T(0.996) : T(0.999));
+}
+template <Real T>
+HOST_DEVICE inline T erfinv_of_near(T x) {
+  return erfinv_near(x, -log_of(logarithm<true>((T(1) - x) * (T(1) + x))));
 }
 template <Real T>
 HOST_DEVICE inline T erfinv(T x) {

@@ -36,7 +36,7 @@ struct Erfinv {
   template <class T> HOST_DEVICE static T forward(T x) { return erfinv(x); }
   // the most usual elements, in the CPU's vectors
   template <class T> static bool is_near(T x) { return erfinv_is_near(x); }
-  template <class T> static T forward_near(T x) { return erfinv_near(x, erfinv_scale(x)); }
+  template <class T> static T forward_near(T x) { return erfinv_of_near(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) {
     return g * (T(0.886226925452758013649) * exp(y * y));
   }
