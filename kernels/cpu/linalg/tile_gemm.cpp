@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/transpose.h"
 #include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
 #include "row_products.h"
@@ -38,6 +39,10 @@ struct TileOf {
   Index ldo;
   T alpha, beta;
   __mmask16 mask;  // columns of the last vector that are stored
+  T* copy;         // of the panel; a step of 0 keeps nothing
+  Index copy_step;
+  const T* next;  // what is read after this panel: a row of it is fetched at every so many steps
+  Index next_step, every;
 };
 
 // P rows, V vectors; the rows of `a` lie next to each other where kNext.
@@ -58,13 +63,27 @@ template <class T, int P, int V, bool kNext>
   Index row3 = 3 * row, row5 = 5 * row;
   const T *a = s.a, *high = s.a + 7 * row, *b = s.b;
   if constexpr (!kNext) asm("" : "+r"(row3), "+r"(row5), "+r"(high));
-  const Index a_step = s.a_step, b_step = s.b_step;
+  const Index a_step = s.a_step, b_step = s.b_step, copy_step = s.copy_step;
+  T* copy = s.copy;
+  const T* next = s.next;
+  Index until = s.every;
   for (Index k = s.depth; k > 0; --k, a += a_step, high += a_step, b += b_step) {
     typename W::Vector lanes[V];
     __builtin_prefetch(b + kAhead * b_step);
     if constexpr (V == 2) __builtin_prefetch(b + kAhead * b_step + W::kLanes);
 #pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) lanes[v] = W::load(b + v * W::kLanes);
+    for (int v = 0; v < V; ++v) {
+      lanes[v] = W::load(b + v * W::kLanes);
+      W::store(copy + v * W::kLanes, first_lanes(W::kLanes), lanes[v]);
+    }
+    copy += copy_step;
+    if (--until == 0) {
+      __builtin_prefetch(next, 0, 2);
+      __builtin_prefetch(next + W::kLanes, 0, 2);
+      __builtin_prefetch(next + 2 * W::kLanes - 1, 0, 2);
+      next += s.next_step;
+      until = s.every;
+    }
 #pragma GCC unroll 14
     for (int p = 0; p < P; ++p) {
       const T* const from = p < 7 ? a : high;
@@ -178,7 +197,7 @@ struct Slab {  // of the depth
         blocks((out.rows + kRows - 1) / kRows),
         height((out.rows + blocks - 1) / blocks),
         // A partial panel is always copied, to be read whole.
-        packed_from(right.col_stride == 1 && blocks <= 6 ? out.cols / wide : 0),
+        packed_from(right.col_stride == 1 && blocks <= 10 ? out.cols / wide : 0),
         left_here(left.row_stride == 1
                       ? panels <= 2 || (panels <= 4 && !collides<T>(left.col_stride))
                       : !collides<T>(left.row_stride)),
@@ -195,6 +214,14 @@ struct Slab {  // of the depth
   }
   static Index whole(Index columns) { return (columns + lanes - 1) / lanes * lanes; }
 
+  const T* at(Index panel) const {
+    return panel < packed_from ? right.data + panel * wide
+                               : b.data() + (panel - packed_from) * wide * left.cols;
+  }
+  Index step_of(Index panel) const {  // along the depth
+    return panel < packed_from ? right.row_stride : whole(std::min(wide, out.cols - panel * wide));
+  }
+
   // Blocks [b0, b1) by panels [p0, p1).
   void multiply(Index b0, Index b1, Index p0, Index p1) const {
     const Index k = left.cols, first = b0 * height, last = std::min(out.rows, b1 * height);
@@ -203,22 +230,32 @@ struct Slab {  // of the depth
       pack(some_rows(left, first, last - first), height, last - (b1 - 1) * height, a.data());
     const bool next = !left_here || left.row_stride == 1;
     const auto sizes = std::make_integer_sequence<int, int(kRows)>();
+    Scratch<T> near(std::size_t(wide * (k + 1)));  // a panel, and what is not kept of others
     for (Index p = p0; p < p1; ++p) {
       const Index c = p * wide, cols = std::min(wide, out.cols - c), width = whole(cols);
-      const bool here = p < packed_from;
       for (Index r = first; r < last; r += height) {
         const Index rows = std::min(height, last - r);
+        // Where it lies, for the first block, which copies it for the others.
+        const bool here = p < packed_from && r == first, copies = here && r + rows < last;
+        const T* const panel = !here && p < packed_from ? near.data() : at(p);
+        const bool more = p + 1 < p1;
+        const Index block = (r - first) / height, step = more ? step_of(p + 1) : 0;
         const TileOf<T> t{left_here ? left.data + r * left.row_stride : a.data() + (r - first) * k,
                           left.row_stride,
                           left_here ? left.col_stride : rows,
-                          here ? right.data + c : b.data() + (p - packed_from) * wide * k,
-                          here ? right.row_stride : width,
+                          panel,
+                          here || p >= packed_from ? step_of(p) : wide,
                           k,
                           out.data + r * out.row_stride + c,
                           out.row_stride,
                           alpha,
                           beta,
-                          first_lanes(cols - width + lanes)};
+                          first_lanes(cols - width + lanes),
+                          near.data() + (copies ? 0 : wide * k),
+                          copies ? wide : 0,
+                          at(more ? p + 1 : p) + k * block / (b1 - b0) * step,
+                          step,
+                          b1 - b0};
         const Index vectors = width / lanes;
         (next ? pick<T, true>(sizes, rows, vectors) : pick<T, false>(sizes, rows, vectors))(t);
       }
@@ -261,6 +298,17 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
   if (std::min(out.rows, out.cols) < 2) return false;
   if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= 128 && out.rows <= 16) {
     row_products(left, transposed(right), out, alpha, beta);
+    return true;
+  }
+  // A few rows times the columns of many others: those are read as rows, where they lie.
+  if (left.col_stride == 1 && right.row_stride == 1 && 2 * out.rows <= out.cols &&
+      out.rows * out.cols * left.cols > kSmall) {
+    Scratch<T> columns(std::size_t(out.rows * out.cols));
+    if (beta != T(0))
+      transpose(out.data, out.row_stride, out.rows, out.cols, columns.data(), out.rows);
+    tile_gemm(transposed(right), transposed(left),
+              {columns.data(), out.cols, out.rows, out.rows, 1}, alpha, beta);
+    transpose(columns.data(), out.rows, out.cols, out.rows, out.data, out.row_stride);
     return true;
   }
   // OpenBLAS has kernels of its own for what fits the nearest cache.
