@@ -76,9 +76,10 @@ def test_factors_multiply_back(shape):
         assert linalg.matrix_rank(a).flatten()[0] == min(a.shape[-2:])
 
 
+@pytest.mark.parametrize("columns", [3, 19, 70])
 @pytest.mark.parametrize("n", [31, 32, 33, 70, 130])
-def test_systems_of_more_than_one_tile(n):
-    a, b = positive(2, n, n), matrices(2, n, 19, seed=1)
+def test_systems_of_more_than_one_tile(n, columns):
+    a, b = positive(2, n, n), matrices(2, n, columns, seed=1)
     for upper in (False, True):
         for unit in (False, True):
             one = torch.eye(n, dtype=a.dtype)
@@ -100,8 +101,9 @@ def test_systems_of_more_than_one_tile(n):
 
 
 @pytest.mark.parametrize(
-    "shape", [(40, 40), (3, 100, 100), (2, 40, 3), (2, 3, 40), (70, 130), (130, 70), (300, 2)]
-)
+    "shape", [(40, 40), (3, 100, 100), (2, 40, 3), (2, 3, 40), (70, 130), (130, 70), (300, 2),
+              (290, 210)]
+)  # fmt: skip
 def test_factors_of_more_than_one_tile(shape):
     a = matrices(*shape)
     p, low, up = linalg.lu(a)

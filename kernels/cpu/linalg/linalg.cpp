@@ -5,23 +5,16 @@
 #include <numeric>
 #include <vector>
 
-#include "gemm.h"
-#include "kernels/parallel.h"
 #include "lapack.h"
+#include "triangles.h"
 
 namespace rushlight {
 namespace {
 
-// One matrix of a batch; its columns are dense.
-template <class T>
-struct Columns {
-  T* data;
-  int rows, columns;
-  int leading() const { return std::max(rows, 1); }
-};
 template <class T>
 Columns<T> matrix(const View& v, std::int64_t i) {
-  return {v.as<T>() + i * v.sizes[1] * v.sizes[2], int(v.sizes[1]), int(v.sizes[2])};
+  return {v.as<T>() + i * v.sizes[1] * v.sizes[2], int(v.sizes[1]), int(v.sizes[2]),
+          std::max(int(v.sizes[1]), 1)};
 }
 template <class T>
 T* row(const View& v, std::int64_t i) {
@@ -44,57 +37,9 @@ const char* absence() {
              : "the OpenBLAS library beside the core is missing";
 }
 
-// x = inv(triangle) * x: halves, with a product between them, down to what the library solves; its
-// own solver of many rows takes twice as long as a product.
-template <class T>
-struct TriangularSolver {
-  static constexpr int kFew = 32;
-  Columns<T> a, x;
-  bool upper, transposed, unit;
-
-  void solve(int first, int past) const {
-    const int lead = a.leading(), rows = past - first;
-    if (rows <= kFew) {
-      const T one = 1;
-      return lapack<T>().trsm("L", upper ? "U" : "L", transposed ? "T" : "N", unit ? "U" : "N",
-                              &rows, &x.columns, &one, &at(first, first), &lead, x.data + first,
-                              &lead, 1, 1, 1, 1);
-    }
-    const int middle = first + (rows / 2 + kFew - 1) / kFew * kFew;
-    if (upper == transposed) {  // the first rows are known first
-      solve(first, middle);
-      subtract(first, middle, middle, past);
-      solve(middle, past);
-    } else {
-      solve(middle, past);
-      subtract(middle, past, first, middle);
-      solve(first, middle);
-    }
-    check_interrupt();
-  }
-  // What the known rows contribute to others. Transposed, as products have rows: the columns of x
-  // are rows of `lead` elements.
-  void subtract(int known, int known_past, int from, int past) const {
-    const int lead = a.leading();
-    const Matrix<const T> factor = transposed ? Matrix<const T>{&at(known, from), lead, true}
-                                              : Matrix<const T>{&at(from, known), lead};
-    gemm<T>(x.columns, past - from, known_past - known, T(-1), {x.data + known, lead}, factor, T(1),
-            {x.data + from, lead});
-  }
-  const T& at(int row, int column) const {
-    return a.data[std::int64_t(column) * a.leading() + row];
-  }
-};
-template <class T>
-void solve_triangle(Columns<T> a, Columns<T> x, bool upper, bool transposed, bool unit) {
-  if (x.columns) TriangularSolver<T>{a, x, upper, transposed, unit}.solve(0, a.rows);
-}
-
 void lu(const View& a, const View& pivots, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
-    const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.leading();
-    lapack<T>().getrf(&m.rows, &m.columns, m.data, &lead, row<int>(pivots, i), info.as<int>() + i);
+    info.as<int>()[i] = factor_lu(matrix<T>(a, i), row<int>(pivots, i));
   });
 }
 
@@ -105,26 +50,14 @@ std::int64_t bad_pivot(const View& pivots, std::int64_t n) {
   return -1;
 }
 
-// As LAPACK's pivots say, first to last or backwards: row r with row pivots[r], counted from 1.
-template <class T>
-void exchange_rows(Columns<T> x, const int* pivots, bool backwards) {
-  for (int c = 0; c < x.columns; ++c) {
-    T* const column = x.data + std::int64_t(c) * x.rows;
-    for (int i = 0; i < x.rows; ++i) {
-      const int r = backwards ? x.rows - 1 - i : i;
-      std::swap(column[r], column[pivots[r] - 1]);
-    }
-  }
-}
-
 std::int64_t lu_solve(const View& a, const View& pivots, const View& b, bool transposed) {
   if (const auto bad = bad_pivot(pivots, a.sizes[1]); bad >= 0) return bad;
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i), x = matrix<T>(b, i);
-    if (!transposed) exchange_rows(x, row<int>(pivots, i), false);
+    if (!transposed) exchange_rows(x, row<int>(pivots, i), x.rows, false);
     solve_triangle(m, x, transposed, transposed, !transposed);
     solve_triangle(m, x, !transposed, transposed, transposed);
-    if (transposed) exchange_rows(x, row<int>(pivots, i), true);
+    if (transposed) exchange_rows(x, row<int>(pivots, i), x.rows, true);
   });
   return -1;
 }
@@ -148,7 +81,7 @@ std::int64_t permutation(const View& pivots, const View& order, bool inverse) {
 void cholesky(const View& a, bool upper, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.leading();
+    const int lead = m.lead;
     lapack<T>().potrf(upper ? "U" : "L", &m.rows, m.data, &lead, info.as<int>() + i, 1);
   });
 }
@@ -168,7 +101,7 @@ int work_size(T answer) {
 void qr(const View& a, const View& tau) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.leading(), ask = -1;
+    const int lead = m.lead, ask = -1;
     T* t = row<T>(tau, i);
     T answer = 1;
     int info;
@@ -182,7 +115,7 @@ void qr(const View& a, const View& tau) {
 void householder(const View& a, const View& tau) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.leading(), ask = -1, k = int(tau.sizes[1]);
+    const int lead = m.lead, ask = -1, k = int(tau.sizes[1]);
     const T* t = row<T>(tau, i);
     T answer = 1;
     int info;
@@ -196,7 +129,7 @@ void householder(const View& a, const View& tau) {
 void eigh(const View& a, const View& values, bool vectors, bool upper, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.leading(), ask = -1;
+    const int lead = m.lead, ask = -1;
     T* w = row<T>(values, i);
     const char *job = vectors ? "V" : "N", *triangle = upper ? "U" : "L";
     T answer = 1;
@@ -214,11 +147,11 @@ void eigh(const View& a, const View& values, bool vectors, bool upper, const Vie
 void svd(const View& a, const View& u, const View& s, const View& vt, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
-    const int k = std::min(m.rows, m.columns), lead = m.leading(), ask = -1;
+    const int k = std::min(m.rows, m.columns), lead = m.lead, ask = -1;
     const char* job = !u.data ? "N" : u.sizes[2] == k && vt.sizes[1] == k ? "S" : "A";
-    const Columns<T> left = u.data ? matrix<T>(u, i) : Columns<T>{nullptr, 1, 1};
-    const Columns<T> right = u.data ? matrix<T>(vt, i) : Columns<T>{nullptr, 1, 1};
-    const int lead_u = left.leading(), lead_v = right.leading();
+    const Columns<T> left = u.data ? matrix<T>(u, i) : Columns<T>{nullptr, 1, 1, 1};
+    const Columns<T> right = u.data ? matrix<T>(vt, i) : Columns<T>{nullptr, 1, 1, 1};
+    const int lead_u = left.lead, lead_v = right.lead;
     T answer = 1;
     int* result = info.as<int>() + i;
     std::vector<int> iwork(std::size_t(k) * 8 + 1);
