@@ -253,6 +253,7 @@ void multiply_tiles(const Pair* weights, Index rows, const Packed& p, Index q, f
   const Index each = p.band.depth.each;
   const Pair* const image = p.planes->data() + q;
   amx::multiply({{weights, rows > amx::kTile ? weights + amx::kTile * each : nullptr},
+                 {},
                  each * kBytes,
                  rows * each * kBytes,
                  image,

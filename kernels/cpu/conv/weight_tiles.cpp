@@ -105,6 +105,7 @@ struct TiledGroup {
         const Pair* const right = images + r * s.dilation[1] * padded * c + column.offset;
         for (Index o = 0; o < out; o += kWide, sums += kBlock)
           amx::multiply({{grads + o * step, o + kTile < out ? grads + (o + kTile) * step : nullptr},
+                         {},
                          step * Index(sizeof(GradCell)),
                          each * Index(sizeof(Pair)),
                          right,

@@ -45,6 +45,22 @@ struct alignas(64) Configuration {
 [[gnu::target("amx-tile")]] void release() { _tile_release(); }
 
 template <bool Two>
+[[gnu::always_inline, gnu::target("amx-tile,amx-bf16")]] inline void add_lot(
+    const char* first, const char* second, std::int64_t step, const std::uint32_t* right,
+    std::int64_t right_step) {
+  _tile_loadd(4, first, step);
+  _tile_loadd(6, right, right_step);
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_loadd(7, right + kTile, right_step);
+  _tile_dpbf16ps(1, 4, 7);
+  if constexpr (Two) {
+    _tile_loadd(5, second, step);
+    _tile_dpbf16ps(3, 5, 7);
+    _tile_dpbf16ps(2, 5, 6);
+  }
+}
+
+template <bool Two>
 [[gnu::target("amx-tile,amx-bf16")]] void run(const Block& b) {
   constexpr std::int64_t kRowOfSums = 2 * kTile * std::int64_t(sizeof(float));
   float* const below = b.sums + 2 * kTile * kTile;
@@ -66,21 +82,16 @@ template <bool Two>
   }
   const auto* first = static_cast<const char*>(b.left[0]);
   const auto* second = static_cast<const char*>(b.left[1]);
-  for (std::int64_t i = 0; i < b.chunks; ++i) {
-    const std::uint32_t* const right = b.right + b.offsets[i];
+  const std::int64_t whole = b.chunks - (b.tail[0] != nullptr);
+  for (std::int64_t i = 0; i < whole; ++i) {
     for (std::int64_t line = 0; line < b.lines; ++line)
       __builtin_prefetch(b.ahead + (i * b.lines + line) * kTile, 0, 2);
-    _tile_loadd(4, first + i * b.left_chunk, b.left_step);
-    _tile_loadd(6, right, b.right_step);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, right + kTile, b.right_step);
-    _tile_dpbf16ps(1, 4, 7);
-    if constexpr (Two) {
-      _tile_loadd(5, second + i * b.left_chunk, b.left_step);
-      _tile_dpbf16ps(3, 5, 7);
-      _tile_dpbf16ps(2, 5, 6);
-    }
+    add_lot<Two>(first + i * b.left_chunk, second + i * b.left_chunk, b.left_step,
+                 b.right + b.offsets[i], b.right_step);
   }
+  if (whole < b.chunks)
+    add_lot<Two>(static_cast<const char*>(b.tail[0]), static_cast<const char*>(b.tail[1]), 64,
+                 b.right + b.offsets[whole], b.right_step);
   _tile_stored(0, b.sums, kRowOfSums);
   _tile_stored(1, b.sums + kTile, kRowOfSums);
   if constexpr (Two) {

@@ -20,7 +20,7 @@ using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
 constexpr Index kMostRows = 512, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
-constexpr Index kLongRow = 2048;
+constexpr Index kFewPanels = 8, kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 constexpr auto kOffsets = [] {
   std::array<int, kMostChunks> all{};
@@ -31,14 +31,16 @@ constexpr auto kOffsets = [] {
 Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 Index parts(Index n, Index most) { return (n + most - 1) / most; }
 
-// Whether tiles may read rows of pairs where they lie.
-bool is_readable(const Source& left) {
-  return left.col_stride == 1 && left.cols % (2 * kTile) == 0 && left.rows >= kTile;
+// Whether tiles read rows of pairs where they lie, but for the rest of a depth, for n columns: not
+// often those that begin within a line of the cache.
+bool is_readable(const Source& left, Index n) {
+  return left.col_stride == 1 && left.rows >= kTile &&
+         (left.row_stride % (2 * kTile) == 0 || n <= kFewPanels * kColumns);
 }
 
 // About how many cycles a product with n columns takes.
 Index work(const Source& left, Index n) {
-  const Index packed = (is_readable(left) ? 0 : left.rows) + n;
+  const Index packed = (is_readable(left, n) ? 0 : left.rows) + n;
   return left.cols * (parts(left.rows, kTile) * parts(n, kColumns) + packed / 2);
 }
 
@@ -50,21 +52,23 @@ class Product {
         rows_of_out_(output.out.rows),
         panels_(parts(output.out.cols, kColumns)),
         pairs_(rounded_up((left.cols + 1) / 2, kTile)),
-        in_place_(is_readable(left)),
+        in_place_(is_readable(left, output.out.cols)),
         rows_(in_place_ ? rows_of_out_ : rounded_up(rows_of_out_, kTile)),
-        copied_(pairs_ + kTile),  // not all rows in the same few lines of the nearest cache
-        copy_(std::size_t(in_place_ ? 1 : rows_ * copied_)),
+        whole_(in_place_ ? left.cols / (2 * kTile) : pairs_ / kTile),
+        // A step that does not bring all rows into the same few lines of the nearest cache.
+        copied_(in_place_ ? (whole_ * kTile < pairs_ ? kTile : 0) : pairs_ + kTile),
+        copy_(std::size_t(rows_ * copied_ + 1)),
         left_(in_place_ ? left.data : reinterpret_cast<const bfloat16*>(copy_.data())),
         step_(in_place_ ? left.row_stride : 2 * copied_) {
-    if (!in_place_) copy_rows(left);
+    copy_rows(left);
   }
 
   void run() {
     const Index rows = rounded_up(parts(rows_of_out_, parts(rows_of_out_, kMostRows)), kRows);
     const Index blocks = parts(rows_of_out_, rows);
-    Index group = std::clamp<Index>(kTaskProducts / (rows * kColumns * 2 * pairs_), 1, kMostPanels);
-    group = std::min(group, std::max<Index>(1, panels_ * blocks / (4 * num_threads())));
-    if (num_threads() == 1) group = std::min(group, kMostPanels);
+    const Index wanted = num_threads() == 1 ? kMostPanels : panels_ * blocks / (4 * num_threads());
+    const Index longest = kTaskProducts / (rows * kColumns * 2 * pairs_);
+    const Index group = std::clamp<Index>(std::min(wanted, longest), 1, kMostPanels);
     const Index groups = parts(panels_, group);
     const auto pack = [&](Index begin, Index end, Pair* to) {
       pack_panels(right_, begin, end, pairs_, to);
@@ -90,12 +94,17 @@ class Product {
   }
 
  private:
+  // All of it, or what is left of the depth.
   void copy_rows(const Source& left) {
-    parallel_for(parts(rows_of_out_, kColumns), 1 + 4096 / pairs_, [&](Index begin, Index end) {
-      pack_pairs(left, begin * kColumns, std::min(rows_of_out_, end * kColumns), copied_,
+    if (copied_ == 0) return;
+    const Index first = in_place_ ? whole_ * 2 * kTile : 0;
+    const Source rest{left.data + first, left.rows, left.cols - first, left.row_stride,
+                      left.col_stride};
+    parallel_for(parts(rows_of_out_, kColumns), 1 + 4096 / copied_, [&](Index begin, Index end) {
+      pack_pairs(rest, begin * kColumns, std::min(rows_of_out_, end * kColumns), copied_,
                  copy_.data() + begin * kColumns * copied_);
     });
-    std::fill(copy_.data() + rows_of_out_ * copied_, copy_.data() + copy_.size(), Pair(0));
+    std::fill(copy_.data() + rows_of_out_ * copied_, copy_.data() + rows_ * copied_, Pair(0));
   }
   // The row at which a tile begins: the last one begins earlier where nothing follows the rows.
   Index origin(Index row) const { return std::min(row, rows_ - kTile); }
@@ -105,50 +114,40 @@ class Product {
     const Index chunks = pairs_ / kTile, depth = parts(chunks, parts(chunks, kMostChunks));
     const Index lots = parts(end - begin, kRows), lines = parts(2 * kTile, lots);
     const bool at_once = depth == chunks;
-    Scratch<float> sums(std::size_t((at_once ? 2 : (last - first) * lots) * kBlock));
-    Done done{};  // rounded while the tiles work on the next ones
-    Index blocks = 0;
+    Scratch<float> sums(std::size_t((at_once ? 1 : (last - first) * lots) * kBlock));
     for (Index c = 0; c < chunks; c += depth)
       for (Index panel = first; panel < last; ++panel) {
         const Pair* const from = right + ((panel - first) * pairs_ + c * kTile) * kColumns;
         const Index some = std::min(depth, chunks - c);
+        const bool is_last = c + depth >= chunks, more = panel + 1 < last;
         for (Index r = begin; r < end; r += kRows) {
-          float* const to =
-              sums.data() +
-              (at_once ? blocks++ % 2 : (panel - first) * lots + (r - begin) / kRows) * kBlock;
+          const Index lot = (r - begin) / kRows, past = std::min(r + kRows, end);
+          float* const to = sums.data() + (at_once ? 0 : (panel - first) * lots + lot) * kBlock;
           const auto left = [&](Index row) -> const void* {
             return row < end ? left_ + origin(row) * step_ + 2 * c * kTile : nullptr;
           };
-          const bool is_last = c + depth >= chunks;
-          if (is_last) fetch(r, std::min(r + kRows, end), panel);
-          const bool more = panel + 1 < last;
-          amx::multiply(
-              {{left(r), left(r + kTile)},
-               step_ * Index(sizeof(bfloat16)),
-               kTile * Index(sizeof(Pair)),
-               from,
-               kColumns * Index(sizeof(Pair)),
-               kOffsets.data(),
-               some,
-               to,
-               c > 0,
-               more ? from + (pairs_ * kColumns + (r - begin) / kRows * some * lines * 16) : from,
-               more ? lines : 0});
-          if (!is_last) continue;
-          finish(done);
-          done = {to, panel, r, std::min(r + kRows, end)};
+          const auto tail = [&](Index row) -> const void* {
+            return row < end && is_last && whole_ < chunks ? copy_.data() + origin(row) * kTile
+                                                           : nullptr;
+          };
+          if (is_last) fetch(r, past, panel);
+          amx::multiply({{left(r), left(r + kTile)},
+                         {tail(r), tail(r + kTile)},
+                         step_ * Index(sizeof(bfloat16)),
+                         kTile * Index(sizeof(Pair)),
+                         from,
+                         kColumns * Index(sizeof(Pair)),
+                         kOffsets.data(),
+                         some,
+                         to,
+                         c > 0,
+                         more ? from + (pairs_ * kColumns + lot * some * lines * kTile) : from,
+                         more ? lines : 0});
+          for (Index i = r; is_last && i < past; i += kTile)
+            output_.put(to + (i - r + i - origin(i)) * kColumns, i, panel * kColumns,
+                        std::min(kTile, past - i));
         }
       }
-    finish(done);
-  }
-  struct Done {
-    const float* sums;
-    Index panel, begin, end;  // rows
-  };
-  void finish(const Done& d) const {
-    for (Index i = d.begin; i < d.end; i += kTile)
-      output_.put(d.sums + (i - d.begin + i - origin(i)) * kColumns, i, d.panel * kColumns,
-                  std::min(kTile, d.end - i));
   }
   // Rows of a large result, each of which lies in a page of its own.
   void fetch(Index begin, Index end, Index panel) const {
@@ -161,7 +160,7 @@ class Product {
   Source right_;  // transposed
   Index rows_of_out_, panels_, pairs_;
   bool in_place_;
-  Index rows_, copied_;  // that tiles may read; pairs of a copied one
+  Index rows_, whole_, copied_;  // that tiles may read; their lots; pairs of a copied row
   Scratch<Pair> copy_;
   const bfloat16* left_;
   Index step_;
