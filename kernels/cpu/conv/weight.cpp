@@ -180,7 +180,7 @@ Bands::Bands(const ConvShape& s) {
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight) {
   if constexpr (sizeof(S) == 2)
-    if (weight_gradient_by_tiles(s, x, grad, grad_weight)) return;
+    if (weight_gradient_by_amx(s, x, grad, grad_weight)) return;
   const Bands bands(s);
   sum_bands(s, bands, Group<S>(s, bands), x, grad, grad_weight);
 }

@@ -86,7 +86,7 @@ void sum_bands(const ConvShape& s, const Bands& bands, const Group& g, const S* 
 }
 
 // By the processor's tiles (linalg/amx.h); false where it has none or the shape does not suit.
-bool weight_gradient_by_tiles(const ConvShape& s, const std::uint16_t* x, const std::uint16_t* grad,
-                              float* grad_weight);
+bool weight_gradient_by_amx(const ConvShape& s, const std::uint16_t* x, const std::uint16_t* grad,
+                            float* grad_weight);
 
 }  // namespace rushlight::conv

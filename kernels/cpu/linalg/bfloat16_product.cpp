@@ -1,15 +1,15 @@
 // `right` is packed as [panel][pair of rows][32 columns][2], `left` is read where it lies or from
 // rows of pairs; a tile of 12 rows and 32 columns stays in registers over the whole depth. Where
-// the processor has tiles, bfloat16_tiles.h does it. Note: as in PyTorch on such processors, the
+// the processor has tiles, amx_product.h does it. Note: as in PyTorch on such processors, the
 // instructions take denormal numbers as 0.
 #include "bfloat16_product.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "amx_product.h"
 #include "bfloat16_panels.h"
 #include "bfloat16_sums.h"
-#include "bfloat16_tiles.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 #include "register_tile.h"
@@ -113,7 +113,7 @@ bool bfloat16_product(const Source& left, const Source& right, const StridedMatr
   const Index m = out.rows, n = out.cols, k = left.cols;
   if (!multiplies_bfloat16() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096)
     return false;
-  if (bfloat16_product_by_tiles(left, right, out, alpha, beta)) return true;
+  if (amx_product(left, right, out, alpha, beta)) return true;
   if (n < kColumns && m > n)
     return bfloat16_product(transposed(right), transposed(left), transposed(out), alpha, beta);
   const Index pairs = (k + 1) / 2, panels = (n + kColumns - 1) / kColumns;

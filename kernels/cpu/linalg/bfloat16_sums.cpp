@@ -8,18 +8,20 @@
 
 namespace rushlight {
 
-#if defined(__x86_64__)
 namespace {
 
 using Index = std::int64_t;
 constexpr Index kHighest = 16;
 
+#if defined(__x86_64__)
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]] void round_rows(const float* sums,
                                                                         Index height,
                                                                         const Bfloat16Rows& to) {
   for (Index r = 0; r < height; ++r, sums += kPairColumns)
     round_row(_mm512_loadu_ps(sums), _mm512_loadu_ps(sums + 16), to, r);
 }
+
+#endif
 
 // A row of sums, finished and rounded.
 CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
@@ -43,7 +45,9 @@ Bfloat16Rows Bfloat16Output::rows(Index row, Index column) const {
 
 void Bfloat16Output::put(const float* sums, Index row, Index column, Index height) const {
   const Bfloat16Rows to = rows(row, column);
+#if defined(__x86_64__)
   if (is_plain()) return round_rows(sums, height, to);
+#endif
   const Index columns = std::min(kPairColumns, out.cols - column);
   if (out.row_stride != 1 || out.col_stride == 1) {
     for (Index h = 0; h < height; ++h)
@@ -56,6 +60,5 @@ void Bfloat16Output::put(const float* sums, Index row, Index column, Index heigh
   for (Index c = 0; c < columns; ++c)
     finish(transposed + c * kHighest, height, alpha, beta, to.out + c * out.col_stride, 1);
 }
-#endif
 
 }  // namespace rushlight

@@ -11,113 +11,23 @@
 #include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
 #include "row_products.h"
+#include "tile_kernel.h"
 
 namespace rushlight {
 
 #if defined(__x86_64__)
 namespace {
 
-using Index = std::int64_t;
-constexpr Index kRows = 14, kVectors = 2;
+using namespace tiled;
+
 constexpr Index kDepth = 512;  // of a slab
 // Blocks of a task by bytes of an element: the second cache holds them.
 constexpr Index kChunk = 32;
-constexpr Index kAhead = 8;                   // rows of a panel that are fetched ahead
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 
 template <class T>
 constexpr Index kPanelColumns = kVectors * Wide<T>::kLanes;
-
-template <class T>
-struct TileOf {
-  const T* a;
-  Index a_row, a_step;  // from row to row, along the depth
-  const T* b;
-  Index b_step, depth;  // along the depth
-  T* out;
-  Index ldo;
-  T alpha, beta;
-  __mmask16 mask;  // columns of the last vector that are stored
-  T* copy;         // of the panel; a step of 0 keeps nothing
-  Index copy_step;
-  const T* next;  // what is read after this panel: a row of it is fetched at every so many steps
-  Index next_step, every;
-};
-
-// P rows, V vectors; the rows of `a` lie next to each other where kNext.
-template <class T, int P, int V, bool kNext>
-[[gnu::target("avx512f")]] void tile(const TileOf<T>& s) {
-  using W = Wide<T>;
-  typename W::Vector acc[P][V];
-#pragma GCC unroll 14
-  for (int p = 0; p < P; ++p)
-#pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) {
-      acc[p][v] = typename W::Vector{};
-      __builtin_prefetch(s.out + p * s.ldo + v * W::kLanes, 1);
-    }
-  // 14 rows within reach of two pointers and three steps. Note: gcc must not know how the steps
-  // depend on each other, else it computes addresses on the port of the second multiplier.
-  const Index row = kNext ? 1 : s.a_row;
-  Index row3 = 3 * row, row5 = 5 * row;
-  const T *a = s.a, *high = s.a + 7 * row, *b = s.b;
-  if constexpr (!kNext) asm("" : "+r"(row3), "+r"(row5), "+r"(high));
-  const Index a_step = s.a_step, b_step = s.b_step, copy_step = s.copy_step;
-  T* copy = s.copy;
-  const T* next = s.next;
-  Index until = s.every;
-  for (Index k = s.depth; k > 0; --k, a += a_step, high += a_step, b += b_step) {
-    typename W::Vector lanes[V];
-    __builtin_prefetch(b + kAhead * b_step);
-    if constexpr (V == 2) __builtin_prefetch(b + kAhead * b_step + W::kLanes);
-#pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) {
-      lanes[v] = W::load(b + v * W::kLanes);
-      W::store(copy + v * W::kLanes, first_lanes(W::kLanes), lanes[v]);
-    }
-    copy += copy_step;
-    if (--until == 0) {
-      __builtin_prefetch(next, 0, 2);
-      __builtin_prefetch(next + W::kLanes, 0, 2);
-      __builtin_prefetch(next + 2 * W::kLanes - 1, 0, 2);
-      next += s.next_step;
-      until = s.every;
-    }
-#pragma GCC unroll 14
-    for (int p = 0; p < P; ++p) {
-      const T* const from = p < 7 ? a : high;
-      const int q = p % 7;
-      const T x = kNext    ? a[p]
-                  : q == 3 ? from[row3]
-                  : q == 5 ? from[row5]
-                  : q == 6 ? from[2 * row3]
-                           : from[q * row];
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) acc[p][v] += x * lanes[v];
-    }
-  }
-  const T alpha = s.alpha, beta = s.beta;
-  const __mmask16 mask = s.mask;
-  T* to = s.out;
-#pragma GCC unroll 14
-  for (int p = 0; p < P; ++p, to += s.ldo)
-#pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) {
-      const __mmask16 some = v == V - 1 ? mask : first_lanes(W::kLanes);
-      acc[p][v] *= alpha;
-      if (beta != T(0)) acc[p][v] += beta * W::load(some, to + v * W::kLanes);
-      W::store(to + v * W::kLanes, some, acc[p][v]);
-    }
-}
-template <class T>
-using TileFunction = void (*)(const TileOf<T>&);
-template <class T, bool kNext, int... P>
-TileFunction<T> pick(std::integer_sequence<int, P...>, Index rows, Index vectors) {
-  static constexpr TileFunction<T> table[2][kRows] = {{tile<T, P + 1, 1, kNext>...},
-                                                      {tile<T, P + 1, 2, kNext>...}};
-  return table[vectors - 1][rows - 1];
-}
 
 // Groups of `wide` rows that lie next to each other, each as [depth][wide]; the last group of
 // fewer, and of `width` with zeros.

@@ -6,8 +6,8 @@
 namespace rushlight {
 
 // As bfloat16_product; false where the processor has no tiles or they do not pay.
-bool bfloat16_product_by_tiles(const StridedMatrix<const bfloat16>& left,
-                               const StridedMatrix<const bfloat16>& right,
-                               const StridedMatrix<bfloat16>& out, float alpha, float beta);
+bool amx_product(const StridedMatrix<const bfloat16>& left,
+                 const StridedMatrix<const bfloat16>& right, const StridedMatrix<bfloat16>& out,
+                 float alpha, float beta);
 
 }  // namespace rushlight

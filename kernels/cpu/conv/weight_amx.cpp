@@ -13,7 +13,7 @@ namespace {
 using amx::kTile;
 constexpr Index kBandBytes = 2 << 20, kWide = 2 * kTile, kBlock = kWide * kWide;
 
-struct TiledGroup {
+struct AmxGroup {
   using Cell = Pair;
   using GradCell = std::uint16_t;
   struct Columns {
@@ -28,7 +28,7 @@ struct TiledGroup {
   std::vector<Columns> columns;
   std::vector<int> offsets;
 
-  TiledGroup(const ConvShape& shape, const Bands& bands)
+  AmxGroup(const ConvShape& shape, const Bands& bands)
       : s(shape),
         rows(forward_axis(s, 1)),
         cols(forward_axis(s, 2)),
@@ -136,11 +136,11 @@ struct TiledGroup {
 
 }  // namespace
 
-bool weight_gradient_by_tiles(const ConvShape& s, const std::uint16_t* x, const std::uint16_t* grad,
-                              float* grad_weight) {
+bool weight_gradient_by_amx(const ConvShape& s, const std::uint16_t* x, const std::uint16_t* grad,
+                            float* grad_weight) {
   if (!amx::is_available()) return false;
   const Bands bands(s);
-  sum_bands(s, bands, TiledGroup(s, bands), x, grad, grad_weight);
+  sum_bands(s, bands, AmxGroup(s, bands), x, grad, grad_weight);
   return true;
 }
 

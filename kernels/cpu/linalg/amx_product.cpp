@@ -1,6 +1,6 @@
 // 1024 of the depth of 512 rows stay in the second cache, while the panels of 32 columns pass by
 // and are fetched ahead. Either operand may be the left one, as the left one is seldom copied.
-#include "bfloat16_tiles.h"
+#include "amx_product.h"
 
 #include <algorithm>
 #include <array>
@@ -64,11 +64,12 @@ class Product {
   }
 
   void run() {
-    const Index rows = rounded_up(parts(rows_of_out_, parts(rows_of_out_, kMostRows)), kRows);
+    const Index longest = kTaskProducts / (kColumns * 2 * pairs_);  // panels times rows of a task
+    const Index most = std::clamp(longest / kRows * kRows, kRows, kMostRows);
+    const Index rows = rounded_up(parts(rows_of_out_, parts(rows_of_out_, most)), kRows);
     const Index blocks = parts(rows_of_out_, rows);
     const Index wanted = num_threads() == 1 ? kMostPanels : panels_ * blocks / (4 * num_threads());
-    const Index longest = kTaskProducts / (rows * kColumns * 2 * pairs_);
-    const Index group = std::clamp<Index>(std::min(wanted, longest), 1, kMostPanels);
+    const Index group = std::clamp<Index>(std::min(wanted, longest / rows), 1, kMostPanels);
     const Index groups = parts(panels_, group);
     const auto pack = [&](Index begin, Index end, Pair* to) {
       pack_panels(right_, begin, end, pairs_, to);
@@ -168,8 +169,8 @@ class Product {
 
 }  // namespace
 
-bool bfloat16_product_by_tiles(const Source& left, const Source& right,
-                               const StridedMatrix<bfloat16>& out, float alpha, float beta) {
+bool amx_product(const Source& left, const Source& right, const StridedMatrix<bfloat16>& out,
+                 float alpha, float beta) {
   const Index m = out.rows, n = out.cols, k = left.cols;
   if (!amx::is_available() || std::max(m, n) < kTile || m * n * k < 32768) return false;
   if (work(transposed(right), m) + m * n < work(left, n))
