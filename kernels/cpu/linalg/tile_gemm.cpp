@@ -23,6 +23,7 @@ using namespace tiled;
 constexpr Index kDepth = 512;  // of a slab
 // Blocks of a task by bytes of an element: the second cache holds them.
 constexpr Index kChunk = 32;
+constexpr Index kFarBytes = 2 << 20;
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 
@@ -210,9 +211,10 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
     row_products(left, transposed(right), out, alpha, beta);
     return true;
   }
-  // A few rows times the columns of many others: those are read as rows, where they lie.
+  // A few rows times the columns of many others, from beyond the second cache: those are read as
+  // rows, where they lie.
   if (left.col_stride == 1 && right.row_stride == 1 && 2 * out.rows <= out.cols &&
-      out.rows * out.cols * left.cols > kSmall) {
+      out.cols * left.cols * Index(sizeof(T)) > kFarBytes) {
     Scratch<T> columns(std::size_t(out.rows * out.cols));
     if (beta != T(0))
       transpose(out.data, out.row_stride, out.rows, out.cols, columns.data(), out.rows);
