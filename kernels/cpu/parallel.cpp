@@ -27,7 +27,10 @@ using Clock = std::chrono::steady_clock;
 using RangeFunction = FunctionRef<void(std::int64_t, std::int64_t)>;
 
 constexpr int kMaxThreads = 256;
-constexpr auto kSpin = std::chrono::microseconds(15);  // longer starves others on a busy machine
+// Longer starves others on a busy machine; but a virtual machine takes 50 us to wake a thread, so
+// while jobs follow one another soon it looks for the next one between others' turns.
+constexpr auto kSpin = std::chrono::microseconds(15), kLongSpin = std::chrono::microseconds(200);
+constexpr auto kSoon = std::chrono::milliseconds(1);
 constexpr auto kPollEvery = std::chrono::milliseconds(10);
 constexpr auto kLongChunk = std::chrono::milliseconds(4);
 constexpr auto kShortChunk = std::chrono::microseconds(500);
@@ -53,16 +56,20 @@ void pause() {
 #endif
 }
 
-// Returns once `word` differs from `old`: spins for a moment, then sleeps.
-std::uint32_t wait_until_changed(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
-  const auto until = Clock::now() + kSpin;
+// Returns once `word` differs from `old`: spins for a moment, then leaves the processor to others
+// who want it, for the rest of `spin`, then sleeps.
+std::uint32_t wait_until_changed(const std::atomic<std::uint32_t>& word, std::uint32_t old,
+                                 std::chrono::microseconds spin) {
+  const auto start = Clock::now();
   for (;;) {
     for (int i = 0; i < 32; ++i) {
       const std::uint32_t now = word.load(std::memory_order_acquire);
       if (now != old) return now;
       pause();
     }
-    if (Clock::now() > until) break;
+    const auto past = Clock::now() - start;
+    if (past > spin) break;
+    if (past > kSpin) sched_yield();
   }
   word.wait(old, std::memory_order_acquire);
   return word.load(std::memory_order_acquire);
@@ -131,7 +138,7 @@ class Pool {
     if (pool.load() != this)  // poll_interrupt ran a signal handler that forked
       throw std::runtime_error("a forked child cannot finish the parallel work of its parent");
     std::uint32_t left = state_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
-    while (left != 0) left = wait_until_changed(state_, left);
+    while (left != 0) left = wait_until_changed(state_, left, kLongSpin);
   }
   std::exception_ptr error() { return std::exchange(error_, nullptr); }
 
@@ -194,8 +201,11 @@ class Pool {
     current_number = index + 1;
     inside = true;
     std::uint32_t seen = 0;
+    std::chrono::microseconds spin = kSpin;
     for (;;) {
-      seen = wait_until_changed(workers_[index].ticket, seen);
+      const auto idle_from = Clock::now();
+      seen = wait_until_changed(workers_[index].ticket, seen, spin);
+      spin = Clock::now() - idle_from < kSoon ? kLongSpin : kSpin;
       std::uint32_t state = state_.load(std::memory_order_acquire);
       while (state & kOpen) {
         if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) continue;

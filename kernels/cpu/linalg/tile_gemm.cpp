@@ -21,8 +21,6 @@ namespace {
 using namespace tiled;
 
 constexpr Index kDepth = 512;  // of a slab
-// Blocks of a task by bytes of an element: the second cache holds them.
-constexpr Index kChunk = 32;
 constexpr Index kFarBytes = 2 << 20;
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
@@ -89,6 +87,7 @@ bool collides(Index stride) {
 template <class T>
 struct Slab {  // of the depth
   static constexpr Index lanes = Wide<T>::kLanes, wide = kPanelColumns<T>;
+  static constexpr Index kChunk = 32 / Index(sizeof(T));  // blocks that the second cache holds
   const StridedMatrix<const T>&left, &right;
   const StridedMatrix<T>& out;
   T alpha, beta;
@@ -114,14 +113,13 @@ struct Slab {  // of the depth
                       : !collides<T>(left.row_stride)),
         b(std::size_t((panels - packed_from) * wide * left.cols)) {}
 
-  void pack_right() {
-    const Index k = left.cols;
-    parallel_for(panels - packed_from, 4 + 16384 / (wide * k), [&](Index begin, Index end) {
-      const Index c = (packed_from + begin) * wide;
-      const Index count = std::min((packed_from + end) * wide, out.cols) - c;
-      pack(some_rows(transposed(right), c, count), wide, whole(count - (end - begin - 1) * wide),
-           b.data() + begin * wide * k);
-    });
+  // Those of panels [first, last) that are copied.
+  void pack_right(Index first, Index last) {
+    const Index k = left.cols, begin = std::max(first, packed_from);
+    if (begin >= last) return;
+    const Index c = begin * wide, count = std::min(last * wide, out.cols) - c;
+    pack(some_rows(transposed(right), c, count), wide, whole(count - (last - begin - 1) * wide),
+         b.data() + (begin - packed_from) * wide * k);
   }
   static Index whole(Index columns) { return (columns + lanes - 1) / lanes * lanes; }
 
@@ -173,14 +171,36 @@ struct Slab {  // of the depth
     }
   }
 
-  // A task is some rows, which stay in the second cache, by all panels; by some, if there are few.
   void run() {
-    pack_right();
-    const Index threads = num_threads(), products = height * wide * left.cols;
-    if (products * blocks * panels < 2 * kWorthwhile) return multiply(0, blocks, 0, panels);
-    const Index all = products * blocks * panels, chunk = kChunk / Index(sizeof(T));
+    const Index threads = num_threads(), all = height * wide * left.cols * blocks * panels;
+    if (all < 2 * kWorthwhile) {
+      pack_right(0, panels);
+      multiply(0, blocks, 0, panels);
+    } else if (threads > 1 && panels >= 2 * threads && all <= 8 * threads * kTaskProducts) {
+      by_columns(all < 64 * kWorthwhile ? threads : 2 * threads);
+    } else {
+      by_rows(all, threads);
+    }
+  }
+  // A task is some panels, which the thread copies for itself, by all rows.
+  void by_columns(Index tasks) {
+    parallel_for(tasks, 1, [&](Index begin, Index end) {
+      for (Index task = begin; task < end; ++task) {
+        const Index first = panels * task / tasks, last = panels * (task + 1) / tasks;
+        pack_right(first, last);
+        for (Index block = 0; block < blocks; block += kChunk)
+          multiply(block, std::min(blocks, block + kChunk), first, last);
+      }
+    });
+  }
+  // A task is some rows, which stay in the second cache, by all panels; by some, if there are few.
+  void by_rows(Index all, Index threads) {
+    const Index k = left.cols;
+    parallel_for(panels - packed_from, 4 + 16384 / (wide * k), [&](Index begin, Index end) {
+      pack_right(packed_from + begin, packed_from + end);
+    });
     const Index wanted = threads == 1 ? 1 : std::min(3 * threads, all / kWorthwhile);
-    const Index least = std::max((blocks + chunk - 1) / chunk, std::min(blocks, wanted));
+    const Index least = std::max((blocks + kChunk - 1) / kChunk, std::min(blocks, wanted));
     const Index down = std::min(blocks, (least + threads - 1) / threads * threads);
     const Index across =
         std::min(panels, std::max((wanted + down - 1) / down, all / down / kTaskProducts + 1));
