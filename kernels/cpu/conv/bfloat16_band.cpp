@@ -120,8 +120,10 @@ int Band::runs(Index q, Run* to) const {
     const Index end = std::min(at + width - column, q + kPixels);
     if (row >= r1 - r0) break;
     if (column < s.cols.out)
-    to[count++] = {
-      at - q,
-      s.stored(r0 + row, column),
-      std::min(s.cols.out - column, end - at)
-    }  // namespace rushlight::conv
+      to[count++] = {at - q, s.stored(r0 + row, column), std::min(s.cols.out - column, end - at)};
+    at = end;
+  }
+  return count;
+}
+
+}  // namespace rushlight::conv

@@ -21,6 +21,7 @@ class Tiles {
 // sums[32][32] of one or two times 16 rows, and 32 columns.
 struct Block {
   const void* left[2];       // 16 rows of pairs each; the second may be null
+  const void* tail[2];       // the same of the last lot, 64 bytes from row to row, or null
   std::int64_t left_step;    // bytes from row to row
   std::int64_t left_chunk;   // bytes from one lot of pairs to the next
   const std::uint32_t* right;  // 32 columns of pairs

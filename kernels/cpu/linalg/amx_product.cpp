@@ -20,7 +20,7 @@ using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
 constexpr Index kMostRows = 512, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
-constexpr Index kFewPanels = 8, kLongRow = 2048;
+constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 constexpr auto kOffsets = [] {
   std::array<int, kMostChunks> all{};
@@ -68,7 +68,10 @@ class Product {
     const Index most = std::clamp(longest / kRows * kRows, kRows, kMostRows);
     const Index rows = rounded_up(parts(rows_of_out_, parts(rows_of_out_, most)), kRows);
     const Index blocks = parts(rows_of_out_, rows);
-    const Index wanted = num_threads() == 1 ? kMostPanels : panels_ * blocks / (4 * num_threads());
+    // Panels that are packed where they are used stay in the second cache.
+    Index wanted =
+        blocks == 1 ? kNearBytes / (pairs_ * kColumns * Index(sizeof(Pair))) : kMostPanels;
+    if (num_threads() > 1) wanted = std::min(wanted, panels_ * blocks / (4 * num_threads()));
     const Index group = std::clamp<Index>(std::min(wanted, longest / rows), 1, kMostPanels);
     const Index groups = parts(panels_, group);
     const auto pack = [&](Index begin, Index end, Pair* to) {

@@ -1,6 +1,7 @@
 """The page of a sweep: geometric means, what is slower than torch, and a picture of all ratios."""
 
 import math
+import os
 from collections import defaultdict
 
 from tests.benchmarks.machine import machine_text
@@ -14,7 +15,7 @@ HEAD = """# Nothing slower than torch: the sweep
 
 Everyday operations and layers by dtype, layout, size and direction, against PyTorch in the same
 process, in alternating rounds, one thread's CPU time, the best of several. A ratio is our time over
-PyTorch's. The times of all entries are in [sweep.csv.gz](sweep.csv.gz).
+PyTorch's. The times of all entries are in [{kept}]({kept}).
 """
 
 
@@ -74,7 +75,9 @@ def write_page(results, path):
     picture = path.replace(".md", ".svg")
     with open(picture, "w") as file:
         file.write(drawn(results))
-    lines = [HEAD, machine_text(results.machine) + ".\n", "![ratios](sweep.svg)\n"]
+    head = HEAD.format(kept=os.path.basename(results.path))
+    shown = f"![ratios]({os.path.basename(picture)})\n"
+    lines = [head, machine_text(results.machine) + ".\n", shown]
     lines += ["| entries | how many | geometric mean | above 1.05 |", "|---|---|---|---|"]
     for what, ratios in groups(results):
         slow = sum(r > NOISE for r in ratios)
