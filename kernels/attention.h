@@ -16,6 +16,9 @@ struct AttentionShape {
   // Dropout: the noise is 1 / keep with this probability, else 0; keep == 1 draws nothing. There is
   // one draw for each weight, in the order of a contiguous (batch, heads, l, s).
   double keep;
+  // Whether q, k and v are numbers of bfloat16: forward may then round the weights to such, as
+  // torch does.
+  bool rounded = false;
 };
 
 // mask: (batch, heads, l, s) with any strides, of bool (true: may attend) or the dtype of q (to be

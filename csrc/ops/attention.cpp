@@ -212,6 +212,7 @@ Tensor attend(AttentionShape s, const Tensor& q, const Tensor& k, const Tensor& 
               const Tensor& mask, bool keeps_layout) {
   const DType dtype = computed_in(q);
   const Device device = q.device();
+  s.rounded = q.dtype() == DType::bfloat16;
   // What the kernels multiply cannot overflow, nor the sizes passed to BLAS.
   checked_mul(checked_mul(checked_mul(s.batch, s.heads), checked_mul(s.l, s.s)), s.e + s.v + 64);
   if (std::max(s.e, s.v) > 2'000'000'000)

@@ -12,6 +12,7 @@
 #include "attention_loops.h"
 #include "kernels/cpu/random/engine.h"
 #include "linalg/gemm.h"
+#include "linalg/rounded_gemm.h"
 #include "linalg/strided_matrix.h"
 #include "scratch.h"
 
@@ -126,8 +127,15 @@ struct Head {
   }
   // scale * q k^T of a block, `keys` elements a row.
   void logits(Index query, Index queries, Index key, Index keys, T* to) const {
-    product<T>(queries, keys, s.e, T(s.scale), q.block(query, 0), transposed(k).block(0, key), T(0),
-               {to, keys});
+    multiply_rounded(queries, keys, s.e, T(s.scale), q.block(query, 0), transposed(k).block(0, key),
+                     T(0), {to, keys});
+  }
+  // As product; of numbers that may be rounded to bfloat16.
+  void multiply_rounded(Index m, Index n, Index k, T alpha, Matrix<const T> left,
+                        Matrix<const T> right, T beta, Matrix<T> out) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (s.rounded && rounded_gemm(m, n, k, alpha, left, right, beta, out)) return;
+    product<T>(m, n, k, alpha, left, right, beta, out);
   }
   void mask(Index query, Index key, T* x, Index n) const {
     if (!o.mask) return;
@@ -165,7 +173,8 @@ void attend(const Head<T>& h, Index first, Index queries, Noise& noise, T* block
       if (key > 0 && factor != T(1)) multiply(out.data + r * out.ld, h.s.v, factor);
       if (noise.any()) noise.apply(r, key, x, n, x);
     }
-    product<T>(queries, h.s.v, keys, T(1), {block, keys}, h.v.block(key, 0), T(key > 0), out);
+    h.multiply_rounded(queries, h.s.v, keys, T(1), {block, keys}, h.v.block(key, 0), T(key > 0),
+                       out);
   }
   T* lse = h.o.lse.template as<T>() + h.lse_at() + first;
   for (Index r = 0; r < queries; ++r) {

@@ -139,6 +139,26 @@ def test_dtypes(reference, device, dtype, causal):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("causal,dropout", [(False, 0.0), (True, 0.0), (False, 0.5)])
+@pytest.mark.parametrize("length,features", [(300, 40), (129, 70), (64, 33)])
+def test_bfloat16_of_several_blocks(device, length, features, causal, dropout):
+    """The processor's own products of bfloat16 may round the weights, not more."""
+    T = rushlight
+    T.manual_seed(1)
+    given = [T.randn(1, 2, length, features, device=device).bfloat16() for _ in range(3)]
+    results = []
+    for kind in (T.bfloat16, T.float32):
+        q, k, v = (x.to(kind).requires_grad_() for x in given)
+        T.manual_seed(2)
+        attend = T.nn.functional.scaled_dot_product_attention
+        out = attend(q, k, v, is_causal=causal, dropout_p=dropout)
+        seed = T.ones_like(out).cumsum(-1).remainder(3) - 1
+        results.append([out, *T.autograd.grad(out, (q, k, v), seed)])
+    for ours, expected in zip(*results, strict=True):
+        most = expected.abs().max().item()
+        T.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_dropout_draws_what_torch_draws(reference, dtype):
     found = []

@@ -1,6 +1,8 @@
 // The processor's tiles of bfloat16 (Intel's AMX): 16 rows by 16 columns of float sums, to which
 // one instruction adds the products of 16 rows by 16 pairs and of 16 pairs by 16 columns.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace rushlight::amx {
@@ -34,5 +36,13 @@ struct Block {
   std::int64_t lines;
 };
 void multiply(const Block& block);  // with Tiles alive
+
+// Where lots of 16 pairs begin in a panel of [pair][32].
+inline constexpr std::int64_t kMostLots = 32;
+inline constexpr auto kPanelOffsets = [] {
+  std::array<int, kMostLots> all{};
+  for (int i = 0; i < kMostLots; ++i) all[std::size_t(i)] = i * int(2 * kTile * kTile);
+  return all;
+}();
 
 }  // namespace rushlight::amx

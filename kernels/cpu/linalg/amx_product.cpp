@@ -3,7 +3,6 @@
 #include "amx_product.h"
 
 #include <algorithm>
-#include <array>
 
 #include "amx.h"
 #include "bfloat16_panels.h"
@@ -19,14 +18,9 @@ using Index = std::int64_t;
 using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
-constexpr Index kMostRows = 512, kMostPanels = 32, kMostChunks = 32;  // of 16 pairs of the depth
+constexpr Index kMostRows = 512, kMostPanels = 32;
 constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
-constexpr auto kOffsets = [] {
-  std::array<int, kMostChunks> all{};
-  for (Index i = 0; i < kMostChunks; ++i) all[std::size_t(i)] = int(i * kTile * kColumns);
-  return all;
-}();
 
 Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 Index parts(Index n, Index most) { return (n + most - 1) / most; }
@@ -115,7 +109,7 @@ class Product {
 
   // Rows [begin, end), and some panels, which lie at `right`.
   void task(Index begin, Index end, Index first, Index last, const Pair* right) const {
-    const Index chunks = pairs_ / kTile, depth = parts(chunks, parts(chunks, kMostChunks));
+    const Index chunks = pairs_ / kTile, depth = parts(chunks, parts(chunks, amx::kMostLots));
     const Index lots = parts(end - begin, kRows), lines = parts(2 * kTile, lots);
     const bool at_once = depth == chunks;
     Scratch<float> sums(std::size_t((at_once ? 1 : (last - first) * lots) * kBlock));
@@ -141,7 +135,7 @@ class Product {
                          kTile * Index(sizeof(Pair)),
                          from,
                          kColumns * Index(sizeof(Pair)),
-                         kOffsets.data(),
+                         amx::kPanelOffsets.data(),
                          some,
                          to,
                          c > 0,

@@ -120,6 +120,9 @@ int factor_lu(Columns<T> a, int* pivots) {
   if (a.columns <= kPanel || a.rows <= kPanel) {
     int info = 0;
     lapack<T>().getrf(&a.rows, &a.columns, a.data, &a.lead, pivots, &info);
+    // No row is promised for the largest of numbers that are not any.
+    for (int i = 0; i < std::min(a.rows, a.columns); ++i)
+      pivots[i] = std::clamp(pivots[i], i + 1, a.rows);
     return info;
   }
   const int n = half(std::min(a.rows, a.columns), kPanel), below = a.rows - n;

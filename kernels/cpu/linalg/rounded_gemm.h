@@ -1,0 +1,13 @@
+// Products of floats that are numbers of bfloat16, or may be rounded to such, in AMX tiles.
+#pragma once
+#include "gemm.h"
+
+namespace rushlight {
+
+// out (m x n) = alpha * left * right + beta * out; out is not read where beta is 0. False where
+// the processor has no tiles or the shape does not suit: then nothing was done.
+bool rounded_gemm(std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                  Matrix<const float> left, Matrix<const float> right, float beta,
+                  Matrix<float> out);
+
+}  // namespace rushlight
