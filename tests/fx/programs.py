@@ -177,7 +177,7 @@ def plain(value):
 def rounded(value):
     if isinstance(value, list):
         return [rounded(each) for each in value]
-    return float(f"{value:.5g}") if isinstance(value, float) else value
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def described(torch, program):
