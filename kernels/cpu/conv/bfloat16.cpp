@@ -135,7 +135,7 @@ void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16*
   const Depth depth(s.c);
   const Index pairs = s.taps() * depth.pairs(), products = pairs * s.out * s.rows.out * s.cols.out;
   const std::vector<Block> blocks = blocks_of(s.out, depth.is_tiled);
-  Scratch<Pair> weights(std::size_t(pairs * (blocks.back().first + blocks.back().rows)));
+  Scratch<Pair> weights(std::size_t(pairs * (s.out + kTiledHeight)));
   pack_weights(s, depth, blocks, w, weights.data());
   const Index least =
       std::max<Index>(products / kTaskProducts + 1, s.n < num_threads() ? num_threads() : 1);

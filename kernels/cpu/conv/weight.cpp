@@ -26,40 +26,25 @@ CLONES void pair_row(const std::uint16_t* x, Index n, Pair* to) {
 }
 
 template <class S>
-struct Group {
+struct Group : GroupShape {
   static constexpr bool by_pairs = sizeof(S) == 2;
   using Cell = std::conditional_t<by_pairs, Pair, float>;
   using GradCell = Cell;
-  const ConvShape& s;
   const Bands& bands;
-  Axis rows, cols;
-  Steps from, to;
-  Index c, out, panels, ldo;
-  Index padded, run, span, parts;  // columns with padding; kw * c; a tile's reach; tiles in it
-  Index band_rows, most_rows;  // of the gradient, and of the image under them
+  Index panels, ldo, span, parts;  // a tile's reach; tiles in it
   Index wide;  // terms of the sum in a row of the gradient
   Index image_cells, grad_cells, sums_size;
   Index together;  // the sums may be larger than the second cache, so that few bands cost too much
   std::vector<int> off;  // of each pixel of a band
 
   Group(const ConvShape& shape, const Bands& cut)
-      : s(shape),
+      : GroupShape(shape, cut),
         bands(cut),
-        rows(forward_axis(s, 1)),
-        cols(forward_axis(s, 2)),
-        from(input_steps(s)),
-        to(result_steps(s)),
-        c(s.c / s.groups),
-        out(s.out / s.groups),
         panels((out + kPanel - 1) / kPanel),
-        ldo(panels * kPanel),
-        padded(s.in[2] + 2 * s.padding[2]),
-        run(s.kernel[2] * c) {
+        ldo(panels * kPanel) {
     // A tile keeps to one kw where there are channels enough.
     span = c < 8 && s.dilation[2] == 1 ? run : c;
     parts = (span + tiles().p - 1) / tiles().p;
-    band_rows = (rows.out + bands.count - 1) / bands.count;
-    most_rows = (band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1;
     wide = by_pairs ? (cols.out + 1) / 2 : cols.out;
     image_cells = most_rows * padded * c + kPanel;
     grad_cells = panels * band_rows * wide * kPanel;
@@ -176,6 +161,19 @@ Bands::Bands(const ConvShape& s) {
     count = std::max(count, std::min((threads + s.n - 1) / s.n, products / 250'000 + 1));
   count = std::clamp<Index>(count, 1, s.result[1]);
 }
+
+GroupShape::GroupShape(const ConvShape& shape, const Bands& bands)
+    : s(shape),
+      rows(forward_axis(s, 1)),
+      cols(forward_axis(s, 2)),
+      from(input_steps(s)),
+      to(result_steps(s)),
+      c(s.c / s.groups),
+      out(s.out / s.groups),
+      padded(s.in[2] + 2 * s.padding[2]),
+      run(s.kernel[2] * c),
+      band_rows((rows.out + bands.count - 1) / bands.count),
+      most_rows((band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1) {}
 
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight) {

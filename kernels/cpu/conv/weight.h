@@ -41,18 +41,28 @@ struct Bands {
   }
 };
 
-// A Group has: together, bands at a time; image_cells, grad_cells and sums_size for each; pack(x,
-// grad, j, rows, images, grads), add_bands(i, count, images, grads, sums) and put(sums, weights).
+// What every Group knows of one group of channels.
+struct GroupShape {
+  const ConvShape& s;
+  Axis rows, cols;
+  Steps from, to;
+  Index c, out, padded, run;   // channels; columns with padding; kw * c
+  Index band_rows, most_rows;  // of the gradient, and of the image under them
+  GroupShape(const ConvShape& shape, const Bands& bands);
+};
+
+// A Group is a GroupShape and has: together, bands at a time; image_cells, grad_cells and sums_size
+// for each; pack(x, grad, j, rows, images, grads), add_bands(i, count, images, grads, sums) and
+// put(sums, weights).
 template <class Group, class S>
 void sum_bands(const ConvShape& s, const Bands& bands, const Group& g, const S* x, const S* grad,
                float* grad_weight) {
-  const Index kernel = s.kernel[1] * s.kernel[2], c = s.c / s.groups, out = s.out / s.groups;
+  const Index kernel = s.kernel[1] * s.kernel[2];
   const Index tasks = s.n * bands.count, one = bands.products / bands.count;
   const Index workers =
       std::clamp<Index>(tasks * one / 250'000, 1, std::min<Index>(num_threads(), tasks));
   // In rounds short enough that Ctrl-C is answered between them.
   const Index round = workers * std::max<Index>(1, 2 * kTaskProducts / (one + 1));
-  const Steps from = input_steps(s), to = result_steps(s);
   Scratch<float> sums(std::size_t(workers * g.sums_size));
   for (Index group = 0; group < s.groups; ++group) {
     sums.zero();
@@ -69,8 +79,8 @@ void sum_bands(const ConvShape& s, const Bands& bands, const Group& g, const S* 
             some = std::min(g.together, last - i);
             for (Index j = 0; j < some; ++j) {
               const Index n = (i + j) / bands.count;
-              g.pack(x + n * from.image + group * c * from.channel,
-                     grad + n * to.image + group * out * to.channel, j, bands.rows(s, i + j),
+              g.pack(x + n * g.from.image + group * g.c * g.from.channel,
+                     grad + n * g.to.image + group * g.out * g.to.channel, j, bands.rows(s, i + j),
                      images.data(), grads.data());
             }
             g.add_bands(i, some, images.data(), grads.data(), sums.data() + worker * g.sums_size);
@@ -81,7 +91,7 @@ void sum_bands(const ConvShape& s, const Bands& bands, const Group& g, const S* 
     }
     for (Index worker = 1; worker < workers; ++worker)
       add(g.sums_size, sums.data() + worker * g.sums_size, sums.data());
-    g.put(sums.data(), grad_weight + group * out * c * kernel);
+    g.put(sums.data(), grad_weight + group * g.out * g.c * kernel);
   }
 }
 

@@ -13,33 +13,18 @@ namespace {
 using amx::kTile;
 constexpr Index kBandBytes = 2 << 20, kWide = 2 * kTile, kBlock = kWide * kWide;
 
-struct AmxGroup {
+struct AmxGroup : GroupShape {
   using Cell = Pair;
   using GradCell = std::uint16_t;
   struct Columns {
     Index offset, first, used;  // in the image; of kw * c
   };
-  const ConvShape& s;
-  Axis rows, cols;
-  Steps from, to;
-  Index c, out, run, padded, band_rows, most_rows;
   Index pitch, each, lots, depth;  // of a row of the gradient; pairs at once, how often; elements
   Index image_cells, grad_cells, sums_size, together;
   std::vector<Columns> columns;
   std::vector<int> offsets;
 
-  AmxGroup(const ConvShape& shape, const Bands& bands)
-      : s(shape),
-        rows(forward_axis(s, 1)),
-        cols(forward_axis(s, 2)),
-        from(input_steps(s)),
-        to(result_steps(s)),
-        c(s.c / s.groups),
-        out(s.out / s.groups),
-        run(s.kernel[2] * c),
-        padded(s.in[2] + 2 * s.padding[2]) {
-    band_rows = (rows.out + bands.count - 1) / bands.count;
-    most_rows = (band_rows - 1) * rows.step + rows.shift.back() - rows.shift.front() + 1;
+  AmxGroup(const ConvShape& shape, const Bands& bands) : GroupShape(shape, bands) {
     const Index joined = (band_rows * padded + kWide - 1) / kWide;
     const Index in_a_row = (cols.out + kWide - 1) / kWide;
     const bool joins = rows.step == cols.step && joined < band_rows * in_a_row;

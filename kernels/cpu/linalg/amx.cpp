@@ -2,7 +2,7 @@
 // rows, 6 and 7 columns.
 #include "amx.h"
 
-#include "register_tile.h"
+#include "bfloat16_product.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -23,8 +23,7 @@ bool request() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kTiles = 1u << 24, kBfloat16 = 1u << 22;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kTiles) || !(d & kBfloat16)) return false;
-  return rushlight::tiles().width == 16 && __builtin_cpu_supports("avx512bf16") &&
-         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return multiplies_bfloat16() && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 struct alignas(64) Configuration {

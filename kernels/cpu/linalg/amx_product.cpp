@@ -22,7 +22,6 @@ constexpr Index kMostRows = 512, kMostPanels = 32;
 constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 
-Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 Index parts(Index n, Index most) { return (n + most - 1) / most; }
 
 // Whether tiles read rows of pairs where they lie, but for the rest of a depth, for n columns: not

@@ -60,8 +60,6 @@ Matrix<const T> readable(const StridedMatrix<const S>& m, std::vector<T>& scratc
   return {scratch.data(), std::max<std::int64_t>(from.cols, 1), turn};
 }
 
-std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
-
 // Cuts m or n, whichever is longer, into about `parts` strips whose edges suit the kernels.
 template <class T>
 void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> left,

@@ -8,6 +8,7 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/host_device.h"
+#include "strided_matrix.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -23,7 +24,6 @@ using Index = std::int64_t;
 using Pair = Bfloat16Pair;
 constexpr Index kWide = 2 * kTile, kLeast = 65536;  // products
 
-Index rounded_up(Index n, Index step) { return (n + step - 1) / step * step; }
 __mmask16 lanes(Index n) { return __mmask16((1u << std::clamp<Index>(n, 0, 16)) - 1); }
 
 // n floats, and zeros up to `width`, a multiple of 32.

@@ -6,6 +6,10 @@ namespace rushlight {
 
 inline constexpr std::int64_t kWorthwhile = 250'000;  // products that pay for waking a thread
 
+inline std::int64_t rounded_up(std::int64_t n, std::int64_t step) {
+  return (n + step - 1) / step * step;
+}
+
 template <class T>
 struct StridedMatrix {
   T* data;
