@@ -48,7 +48,13 @@ void each_step(const RecurrentShape& s, bool back_through_time, F&& f) {
 }
 
 struct RecurrentForward {
-  View gates;  // (rows, G hidden): in, the input's part with its bias; out, what the gates are
+  // Where `input` is given, the kernel computes the input's part of the gates, else `gates` has it.
+  std::int64_t features = 0;
+  View input;  // (rows, features)
+  View w_ih;  // (G hidden, features)
+  View bias;  // (G hidden), or absent
+  View gates;  // (rows, G hidden): in, the input's part with its bias; out, what the gates are.
+               // Absent where `input` is given and nobody reads them.
   View w_hh;  // (G hidden, out)
   View b_hh;  // (G hidden), of a GRU; the bias of the others is in `gates`
   View w_hr;  // (out, hidden), or absent
@@ -66,13 +72,15 @@ struct RecurrentBackward {
   View gates, cells, previous, hidden_part, w_hh, w_hr;  // as forward left them
   View c;  // (batch, hidden): the first one
   View grad_h, grad_c;  // in, the gradients of the last states; out, those of the first ones
-  bool needs_first;     // whether they are wanted; else grad_h may hold anything afterwards
+  bool needs_first;  // whether they are wanted; else grad_h may hold anything afterwards
   View grad_gates;  // (rows, G hidden): of what comes before the activations
   View grad_hidden;  // (rows, G hidden): the same for the part of h, where it differs (GRU)
   View grad_projected;  // (rows, out): of the projected h, where there is w_hr
 };
 
 struct RecurrentKernels {
+  // Whether `forward` is quicker with the input itself, of so many features; null: never.
+  bool (*takes_input)(const RecurrentShape& s, std::int64_t features, DType dtype);
   void (*forward)(const RecurrentShape& s, const RecurrentForward& v);
   void (*backward)(const RecurrentShape& s, const RecurrentBackward& v);
 };

@@ -37,6 +37,10 @@ struct Layer {
   bool is_idle() const {  // nothing to compute
     return shape.rows == 0 || shape.hidden == 0 || shape.out == 0 || device.is_meta();
   }
+  bool takes_input() const {
+    const auto takes = is_idle() ? nullptr : backend(device).recurrent->takes_input;
+    return takes && takes(shape, features, dtype);
+  }
   double nanoseconds() const {
     return double(shape.rows) * double(gates) * double(shape.out) * kNanosecondsPerProduct;
   }
@@ -72,15 +76,35 @@ Layer layer_of(Cell cell, bool reverse, const Tensor& input, const BatchSizes& b
   return l;
 }
 
-// Runs the steps; h and c become the last states.
-void run_forward(Layer& l, const Tensor& gates, const RecurrentWeights& w, const Tensor& output,
-                 const Tensor& h, const Tensor& c) {
-  if (l.is_idle()) return;
+// The biases of what the input adds to the gates; of all but a GRU those of h too.
+Tensor bias_of_gates(Cell cell, const RecurrentWeights& w) {
+  if (cell == Cell::gru || !w.b_hh) return w.b_ih;
+  return w.b_ih ? add(w.b_ih, w.b_hh) : w.b_hh;
+}
+
+// Runs the steps; h and c become the last states. records: keeps the gates for backward.
+void run_forward(Layer& l, bool records, const Tensor& input, const RecurrentWeights& w,
+                 const Tensor& output, const Tensor& h, const Tensor& c) {
   const RecurrentShape& s = l.shape;
+  const bool takes_input = l.takes_input();
+  const Tensor bias = dense(bias_of_gates(s.cell, w));
+  Tensor rows, w_ih, gates;
+  if (takes_input) {
+    rows = dense(input), w_ih = dense(w.w_ih);
+    if (records) gates = l.empty_rows(l.gates);
+  } else {
+    gates = linear(flat_rows(input, l), w.w_ih, bias ? std::optional<Tensor>(bias) : std::nullopt);
+  }
+  if (records) l.activated = gates;
+  if (l.is_idle()) return;
   const Tensor w_hh = dense(w.w_hh), w_hr = dense(w.w_hr);
   Tensor b_hh;
   if (s.cell == Cell::gru) b_hh = w.b_hh ? dense(w.b_hh) : zeros({l.gates}, l.dtype, l.device);
-  RecurrentForward v = {.gates = l.rows_view(gates, l.gates),
+  RecurrentForward v = {.features = l.features,
+                        .input = l.rows_view(rows, l.features),
+                        .w_ih = l.weight_view(w_ih, l.gates * l.features),
+                        .bias = l.weight_view(takes_input ? bias : Tensor(), l.gates),
+                        .gates = l.rows_view(gates, l.gates),
                         .w_hh = l.weight_view(w_hh, l.gates * s.out),
                         .b_hh = l.weight_view(b_hh, l.gates),
                         .w_hr = l.weight_view(w_hr, s.out * s.hidden),
@@ -92,7 +116,7 @@ void run_forward(Layer& l, const Tensor& gates, const RecurrentWeights& w, const
                         .cells = l.rows_view(l.cells, s.hidden),
                         .hidden_part = l.rows_view(l.hidden_part, s.hidden)};
   const Backend& b = backend(l.device);
-  const Unlocked unlocked(l.nanoseconds(), {&w_hh, &w_hr, &b_hh});
+  const Unlocked unlocked(l.nanoseconds(), {&rows, &w_ih, &bias, &w_hh, &w_hr, &b_hh});
   b.recurrent->forward(s, v);
 }
 
@@ -196,12 +220,6 @@ RecurrentStates recurrent_layer(Cell cell, bool reverse, const Tensor& input,
   RecurrentStates out;
   {
     const GradMode off(false);
-    const bool adds_both = cell != Cell::gru && w.b_ih && w.b_hh;
-    const Tensor bias = adds_both                     ? add(w.b_ih, w.b_hh)
-                        : cell == Cell::gru || w.b_ih ? w.b_ih
-                                                      : w.b_hh;
-    const Tensor gates =
-        linear(flat_rows(input, l), w.w_ih, bias ? std::optional<Tensor>(bias) : std::nullopt);
     Shape shape = input.shape();
     shape[shape.rank - 1] = s.out;
     out.output = empty(shape, l.dtype, l.device);
@@ -209,12 +227,11 @@ RecurrentStates recurrent_layer(Cell cell, bool reverse, const Tensor& input,
     if (c) out.c = dense_copy(c);
     if (w.w_hr) l.unprojected = l.empty_rows(s.hidden);
     if (records) {
-      l.activated = gates;
       l.previous = l.empty_rows(s.out);
       if (cell == Cell::lstm) l.cells = l.empty_rows(s.hidden), l.first_c = dense_copy(c);
       if (cell == Cell::gru) l.hidden_part = l.empty_rows(s.hidden);
     }
-    run_forward(l, gates, w, out.output, out.h, out.c);
+    run_forward(l, records, input, w, out.output, out.h, out.c);
   }
   if (!records) return out;
   Tensor outs[] = {out.output, out.h, out.c};

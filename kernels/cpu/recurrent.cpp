@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "../host_device.h"
 #include "../parallel.h"
@@ -118,58 +119,82 @@ void each_part(const Shape& s, F&& f) {
   });
 }
 
+// Gates of so many steps at once: they stay in the second cache until the cells have read them.
+constexpr Index kBlock = 1 << 16;
+constexpr Index kLeastRows = 16;
+
 template <class T>
 struct Forward {
   const Shape& s;
   const RecurrentForward& v;
   const Index gates = gates_of(s.cell) * s.hidden;
   const StepProduct<T> product{s.out, gates, {v.w_hh.as<const T>(), s.out, true}, s.steps, s.batch};
+  const std::optional<StepProduct<T>> of_input =
+      v.input.data
+          ? std::optional<StepProduct<T>>(std::in_place, v.features, gates,
+                                          Matrix<const T>{v.w_ih.as<const T>(), v.features, true},
+                                          s.steps, s.batch, v.bias.as<const T>())
+          : std::nullopt;
   const std::optional<StepProduct<T>> projection =
       v.w_hr.data ? std::optional<StepProduct<T>>(
                         std::in_place, s.hidden, s.out,
                         Matrix<const T>{v.w_hr.as<const T>(), s.hidden, true}, s.steps, s.batch)
                   : std::nullopt;
 
-  void cells(Index example, const RecurrentStep& step, Index rows, T* part) const {
+  // One step of some rows, the first of which is row `first` of the sequence; x: their gates.
+  void step(Index example, Index first, Index rows, T* x, T* part) const {
     const Index n = s.hidden;
-    for (Index i = 0; i < rows; ++i) {
-      const Index row = step.first + example + i;
-      T* const x = rows_at<T>(v.gates, row, gates);
-      T* const h = v.w_hr.data ? rows_at<T>(v.unprojected, row, n) : rows_at<T>(v.output, row, n);
-      if (s.cell == Cell::lstm) {
-        T* const c = rows_at<T>(v.c, example + i, n);
-        lstm_row(n, x, c, h);
-        if (T* const kept = rows_at<T>(v.cells, row, n)) std::copy_n(c, n, kept);
-      } else if (s.cell == Cell::gru) {
-        T* const of_row = part + i * gates;
-        gru_row(n, x, of_row, v.b_hh.as<const T>(), rows_at<T>(v.h, example + i, n), h);
-        if (T* const kept = rows_at<T>(v.hidden_part, row, n)) std::copy_n(of_row + 2 * n, n, kept);
-      } else {
-        rnn_row(n, s.cell == Cell::relu, x, h);
-      }
+    T* const h = rows_at<T>(v.h, example, s.out);
+    if (T* const kept = rows_at<T>(v.previous, first, s.out)) std::copy_n(h, rows * s.out, kept);
+    const bool gru = s.cell == Cell::gru;
+    product.run({rows, h, gru ? part : x}, s.out, T(gru ? 0 : 1), gates);
+    T* const out = rows_at<T>(v.output, first, s.out);
+    T* const unprojected = projection ? rows_at<T>(v.unprojected, first, n) : out;
+    for (Index i = 0; i < rows; ++i)
+      cell(example + i, first + i, x + i * gates, part + i * gates, unprojected + i * n);
+    if (projection) projection->run({rows, unprojected, out}, n, T(0), s.out);
+    std::copy_n(out, rows * s.out, h);
+  }
+
+  void cell(Index example, Index row, T* x, T* part, T* h) const {
+    const Index n = s.hidden;
+    if (s.cell == Cell::lstm) {
+      T* const c = rows_at<T>(v.c, example, n);
+      lstm_row(n, x, c, h);
+      if (T* const kept = rows_at<T>(v.cells, row, n)) std::copy_n(c, n, kept);
+    } else if (s.cell == Cell::gru) {
+      gru_row(n, x, part, v.b_hh.as<const T>(), rows_at<T>(v.h, example, n), h);
+      if (T* const kept = rows_at<T>(v.hidden_part, row, n)) std::copy_n(part + 2 * n, n, kept);
+    } else {
+      rnn_row(n, s.cell == Cell::relu, x, h);
     }
   }
 
   void run(Index example, Index examples) const {
+    const Index block = std::max<Index>(1, kBlock / std::max<Index>(1, examples * gates));
     Scratch<T> part(std::size_t(s.cell == Cell::gru ? examples * gates : 0));
-    T* const h = rows_at<T>(v.h, example, s.out);
-    each_step(s, false, [&](const RecurrentStep& step) {
-      const Index rows = std::clamp<Index>(step.rows - example, 0, examples);
+    Scratch<T> unkept(std::size_t(v.gates.data ? 0 : block * examples * gates));
+    std::vector<StepRows<T>> steps;
+    std::vector<Index> firsts;
+    const auto run_block = [&] {
+      if (of_input) of_input->run(steps, v.features, T(0), gates);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        step(example, firsts[i], steps[i].rows, steps[i].out, part.data());
+        check_interrupt();
+      }
+      steps.clear();
+      firsts.clear();
+    };
+    each_step(s, false, [&](const RecurrentStep& at) {
+      const Index rows = std::clamp<Index>(at.rows - example, 0, examples);
       if (rows == 0) return;
-      const Index first = step.first + example;
-      if (T* const kept = rows_at<T>(v.previous, first, s.out)) std::copy_n(h, rows * s.out, kept);
-      if (s.cell == Cell::gru)
-        product.run(rows, h, s.out, T(0), part.data(), gates);
-      else
-        product.run(rows, h, s.out, T(1), rows_at<T>(v.gates, first, gates), gates);
-      cells(example, step, rows, part.data());
-      T* const out = rows_at<T>(v.output, first, s.out);
-      if (projection)
-        projection->run(rows, rows_at<T>(v.unprojected, first, s.hidden), s.hidden, T(0), out,
-                        s.out);
-      std::copy_n(out, rows * s.out, h);
-      check_interrupt();
+      const Index first = at.first + example, place = Index(steps.size()) * examples;
+      T* const x = v.gates.data ? rows_at<T>(v.gates, first, gates) : unkept.data() + place * gates;
+      steps.push_back({rows, rows_at<const T>(v.input, first, v.features), x});
+      firsts.push_back(first);
+      if (Index(steps.size()) == block) run_block();
     });
+    run_block();
   }
 };
 
@@ -218,15 +243,15 @@ struct Backward {
         add_to(rows * s.out, g, gh);
       if (projection) {
         std::copy_n(gh, rows * s.out, rows_at<T>(v.grad_projected, first, s.out));
-        projection->run(rows, gh, s.out, T(0), unprojected.data(), s.hidden);
+        projection->run({rows, gh, unprojected.data()}, s.out, T(0), s.hidden);
         cells(example, step, rows, unprojected.data());
       } else {
         cells(example, step, rows, gh);
       }
       if (step.rows_before == 0 && !v.needs_first) return;
       const bool gru = s.cell == Cell::gru;
-      product.run(rows, rows_at<const T>(gru ? v.grad_hidden : v.grad_gates, first, gates), gates,
-                  T(gru ? 1 : 0), gh, s.out);
+      const T* const of_gates = rows_at<const T>(gru ? v.grad_hidden : v.grad_gates, first, gates);
+      product.run({rows, of_gates, gh}, gates, T(gru ? 1 : 0), s.out);
       check_interrupt();
     });
   }
@@ -237,8 +262,14 @@ void with_type(const View& v, F&& f) {
   v.dtype == DType::float64 ? f(Type<double>{}) : f(Type<float>{});
 }
 
+// Of fewer rows a step, one product for all steps has the higher tiles.
+bool takes_input(const Shape& s, Index features, DType dtype) {
+  return s.batch >= kLeastRows && dtype == DType::float32 &&
+         StepProduct<float>::packs(features, s.steps, s.batch);
+}
+
 void forward(const Shape& s, const RecurrentForward& v) {
-  with_type(v.gates, [&]<class T>(Type<T>) {
+  with_type(v.output, [&]<class T>(Type<T>) {
     const Forward<T> pass{s, v};
     each_part(s, [&](Index example, Index examples) { pass.run(example, examples); });
   });
@@ -253,6 +284,6 @@ void backward(const Shape& s, const RecurrentBackward& v) {
 
 }  // namespace
 
-const RecurrentKernels cpu_recurrent = {forward, backward};
+const RecurrentKernels cpu_recurrent = {takes_input, forward, backward};
 
 }  // namespace rushlight

@@ -126,6 +126,44 @@ def test_tiles(batch, hidden, device):
         torch.testing.assert_close(a, b.float(), rtol=1e-4, atol=1e-4)
 
 
+MANY = [
+    "RNN(6, 40, nonlinearity='relu', bidirectional=True)",
+    "RNN(6, 40, bias=False)",
+    "GRU(6, 70, bidirectional=True)",
+    "LSTM(6, 70, 2, bidirectional=True)",
+    "LSTM(6, 70, proj_size=9)",
+]
+
+
+@pytest.mark.parametrize("text", MANY)
+@pytest.mark.parametrize("ends", [False, True])
+def test_blocks_of_steps(text, ends, device):
+    """Of many rows the input's part is computed a few steps ahead, and kept for backward only."""
+    torch.manual_seed(0)
+    layer = eval(f"torch.nn.{text}", {"torch": torch}).to(device)
+    exact = eval(f"torch.nn.{text}", {"torch": torch}).to(device, torch.float64)
+    exact.load_state_dict(layer.state_dict())
+    x = torch.randn(2 * 37, 15, 6)[::2].transpose(0, 1).to(device)  # 15 steps of 37 rows
+    lengths = [15 - i % 14 if ends else 15 for i in range(37)]
+
+    def run(net, input):
+        packed = torch.nn.utils.rnn.pack_padded_sequence(input, lengths, enforce_sorted=False)
+        output, last = net(packed) if ends else net(input)
+        return [output.data, *(last if isinstance(last, tuple) else [last])]
+
+    results = []
+    for net, input in ((layer, x), (exact, x.double())):
+        input = input.detach().requires_grad_()
+        found = run(net, input)
+        sum(t.square().sum() for t in found).backward()
+        results.append([*found, input.grad, *(p.grad for p in net.parameters())])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b.float(), rtol=1e-4, atol=1e-3)
+    with torch.no_grad():
+        for a, b in zip(run(layer, x), results[0], strict=False):
+            assert torch.equal(a, b)
+
+
 def test_half_precision(device):
     """Computed in float32 and rounded once."""
     torch.manual_seed(0)

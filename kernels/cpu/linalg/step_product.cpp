@@ -33,11 +33,19 @@ std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
 }  // namespace
 
 template <class T>
-StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index steps, Index rows)
+bool StepProduct<T>::packs(Index k, Index steps, Index rows) {
+  return std::is_same_v<T, float> && rows >= kFewRows && steps >= 2 && k <= kNearby / rows;
+}
+
+template <class T>
+StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index steps, Index rows,
+                            const T* bias)
     : k_(k), n_(n), right_(right) {
   if constexpr (std::is_same_v<T, float>) {
-    if (rows < kFewRows || steps < 2 || k > kNearby / rows) return;
+    if (!packs(k, steps, rows)) return;
     packed_ = pack(k, n, right);
+    bias_.resize(packed_.size() / std::size_t(k));
+    if (bias) std::copy_n(bias, n, bias_.data());
     ld_ = rows;
     offsets_.resize(std::size_t(k));
     for (Index i = 0; i < k; ++i) offsets_[std::size_t(i)] = int(i * rows);
@@ -45,35 +53,53 @@ StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index steps
 }
 
 template <class T>
-void StepProduct<T>::run(Index rows, const T* left, Index ldl, T beta, T* out, Index ldo) const {
-  if (packed_.empty()) return gemm<T>(rows, n_, k_, T(1), {left, ldl}, right_, beta, {out, ldo});
+void StepProduct<T>::run(std::span<const StepRows<T>> steps, Index ldl, T beta, Index ldo) const {
+  if (packed_.empty()) {
+    for (const StepRows<T>& s : steps)
+      gemm<T>(s.rows, n_, k_, T(1), {s.left, ldl}, right_, beta, {s.out, ldo});
+  } else if constexpr (std::is_same_v<T, float>) {
+    Scratch<float> transposed(steps.size() * std::size_t(k_ * ld_));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      transpose(steps[i].left, ldl, steps[i].rows, k_, transposed.data() + Index(i) * k_ * ld_,
+                ld_);
+    run_panels(steps, transposed.data(), beta != 0, ldo);
+  }
+}
+
+template <class T>
+void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float* transposed,
+                                bool adds, Index ldo) const {
   if constexpr (std::is_same_v<T, float>) {
     const Tiles& t = tiles();
-    Scratch<float> transposed(std::size_t(k_ * ld_)), edge(std::size_t(t.p * kPanel));
-    transpose(left, ldl, rows, k_, transposed.data(), ld_);
-    static constexpr float kZeros[2 * kPanel] = {};
-    const Index tiles_of_rows = (rows + t.p - 1) / t.p;
+    Scratch<float> edge(std::size_t(t.p * kPanel));
     for (Index at = 0; at < n_;) {
       const Index whole = (n_ - at) / kPanel, panels = std::clamp<Index>(whole, 1, t.panels);
       const Index lanes = std::min(n_ - at, panels * kPanel);
-      for (Index i = 0, row = 0; i < tiles_of_rows; ++i) {  // of nearly equal heights
-        const Index height = (rows - row + tiles_of_rows - i - 1) / (tiles_of_rows - i);
-        float* const to = out + row * ldo + at;
-        TileArgs args = {
-            transposed.data() + row,  offsets_.data(), 1,  k_,  k_,
-            packed_.data() + at * k_, k_ * kPanel,     to, ldo, beta == 0 ? kZeros : nullptr};
-        if (whole == 0) {  // the tile is wider than what is left
-          args.out = edge.data();
-          args.ldo = kPanel;
-          if (beta != 0)
+      const float* left = transposed;
+      for (const StepRows<T>& s : steps) {
+        const Index tiles_of_rows = (s.rows + t.p - 1) / t.p;
+        for (Index i = 0, row = 0; i < tiles_of_rows; ++i) {  // of nearly equal heights
+          const Index height = (s.rows - row + tiles_of_rows - i - 1) / (tiles_of_rows - i);
+          float* const to = s.out + row * ldo + at;
+          TileArgs args = {left + row,  offsets_.data(),
+                           1,           k_,
+                           k_,          packed_.data() + at * k_,
+                           k_ * kPanel, to,
+                           ldo,         adds ? nullptr : bias_.data() + at};
+          if (whole == 0) {  // the tile is wider than what is left
+            args.out = edge.data();
+            args.ldo = kPanel;
+            if (adds)
+              for (Index r = 0; r < height; ++r)
+                std::copy_n(to + r * ldo, lanes, edge.data() + r * kPanel);
+          }
+          t.tile[panels - 1][height - 1](args);
+          if (whole == 0)
             for (Index r = 0; r < height; ++r)
-              std::copy_n(to + r * ldo, lanes, edge.data() + r * kPanel);
+              std::copy_n(edge.data() + r * kPanel, lanes, to + r * ldo);
+          row += height;
         }
-        t.tile[panels - 1][height - 1](args);
-        if (whole == 0)
-          for (Index r = 0; r < height; ++r)
-            std::copy_n(edge.data() + r * kPanel, lanes, to + r * ldo);
-        row += height;
+        left += k_ * ld_;
       }
       at += lanes;
     }

@@ -2,6 +2,7 @@
 // register tiles, where a general GEMM would pack it at each step. Of one step, and of so many rows
 // that they leave the second cache, a GEMM is the quicker one.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "gemm.h"
@@ -9,21 +10,38 @@
 namespace rushlight {
 
 template <class T>
+struct StepRows {  // of one step
+  std::int64_t rows;
+  const T* left;
+  T* out;
+};
+
+template <class T>
 class StepProduct {
  public:
   // right: (k, n). So many steps will be computed of so many rows, each by one thread at a time.
+  // bias: what a product with beta = 0 starts from, n elements, or null.
   StepProduct(std::int64_t k, std::int64_t n, Matrix<const T> right, std::int64_t steps,
-              std::int64_t rows);
+              std::int64_t rows, const T* bias = nullptr);
+
+  // Whether the right operand is packed: else each step is a GEMM, and there is no bias.
+  static bool packs(std::int64_t k, std::int64_t steps, std::int64_t rows);
 
   // out (rows x n, rows of ldo) = left (rows x k, rows of ldl) * right + beta * out; beta is 0
-  // or 1.
-  void run(std::int64_t rows, const T* left, std::int64_t ldl, T beta, T* out,
-           std::int64_t ldo) const;
+  // or 1. Of several steps at once, a panel of the right operand is read once.
+  void run(std::span<const StepRows<T>> steps, std::int64_t ldl, T beta, std::int64_t ldo) const;
+  void run(const StepRows<T>& step, std::int64_t ldl, T beta, std::int64_t ldo) const {
+    run(std::span(&step, 1), ldl, beta, ldo);
+  }
 
  private:
+  void run_panels(std::span<const StepRows<T>> steps, const float* transposed, bool adds,
+                  std::int64_t ldo) const;
+
   std::int64_t k_, n_;
   Matrix<const T> right_;
   std::vector<float> packed_;  // [panel][k][kPanel]; empty: gemm() serves
+  std::vector<float> bias_;  // of whole panels
   std::vector<int> offsets_;  // of the rows of the transposed left operand
   std::int64_t ld_ = 0;  // its columns
 };
