@@ -16,8 +16,8 @@ struct AttentionShape {
   // Dropout: the noise is 1 / keep with this probability, else 0; keep == 1 draws nothing. There is
   // one draw for each weight, in the order of a contiguous (batch, heads, l, s).
   double keep;
-  // Whether q, k and v are numbers of bfloat16: forward may then round the weights to such, as
-  // torch does.
+  // Whether q, k and v are numbers of bfloat16, whatever their dtype: the products of forward may
+  // then round the weights to such, as torch does.
   bool rounded = false;
 };
 
@@ -35,6 +35,9 @@ struct AttentionGradients {
 };
 
 struct AttentionKernels {
+  // Whether q, k and v may be bfloat16, and `out` too, for forward; lse and a mask of numbers are
+  // float32. Null: never.
+  bool (*takes_bfloat16)(const AttentionShape& s);
   // random: null where keep == 1
   void (*attention)(const AttentionShape& s, const AttentionOperands& o, RandomState* random);
   // `random` as the forward found it.

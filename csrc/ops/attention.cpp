@@ -124,10 +124,11 @@ struct Ready {
   View q_view, k_view, v_view, mask_view;
   const View* mask_or_null;
 
-  Ready(const AttentionShape& s, DType dtype, const Tensor& query, const Tensor& key,
+  // dtype: of the mask; `stored` of q, k and v.
+  Ready(const AttentionShape& s, DType dtype, DType stored, const Tensor& query, const Tensor& key,
         const Tensor& value, const Tensor& m) {
     const auto rows = [&](const Tensor& t) {
-      const Tensor cast = to(t, dtype);
+      const Tensor cast = to(t, stored);
       return has_rows(cast) ? cast : contiguous(cast);
     };
     q = rows(query);
@@ -136,7 +137,7 @@ struct Ready {
     if (m) mask = m.dtype() == DType::boolean ? m : to(m, dtype);
     const auto view = [&](const Tensor& t, std::int64_t heads, std::int64_t l, std::int64_t n) {
       // No features: nothing is read.
-      return n == 0 ? view_of(t) : checked_view(t, dtype, Shape{s.batch, heads, l, n});
+      return n == 0 ? view_of(t) : checked_view(t, stored, Shape{s.batch, heads, l, n});
     };
     q_view = view(q, s.heads, s.l, s.e);
     k_view = view(k, s.kv_heads, s.s, s.e);
@@ -180,7 +181,7 @@ Gradients backward(const AttentionShape& s, const Tensor& g, const Tensor& q, co
     for (std::size_t i = 0; i < 3; ++i)
       if (all[i]) zero_(all[i]);
   } else {
-    const Ready ready(s, dtype, q, k, v, mask);
+    const Ready ready(s, dtype, dtype, q, k, v, mask);
     Tensor grad = to(g, dtype);
     if (!has_rows(grad)) grad = contiguous(grad);
     const Shape size{s.batch, s.heads, s.l, s.v};
@@ -220,18 +221,22 @@ Tensor attend(AttentionShape s, const Tensor& q, const Tensor& k, const Tensor& 
                        std::max(s.e, s.v));
   Tensor out, lse, unrounded;
   std::shared_ptr<const RandomState> before;
+  const auto takes_bfloat16 =
+      device.is_meta() ? nullptr : backend(device).attention->takes_bfloat16;
+  const bool in_bfloat16 = s.rounded && s.s > 0 && takes_bfloat16 && takes_bfloat16(s);
+  const bool rounds = in_bfloat16 && !needs_grad(q, k, v, mask);
   {
     const GradMode off(false);
-    out = empty_like_query(q, s, dtype, keeps_layout);
+    out = empty_like_query(q, s, rounds ? q.dtype() : dtype, keeps_layout);
     if (s.s == 0 && !device.is_meta()) {
       zero_(out);
     } else if (out.numel() != 0 && !device.is_meta()) {
       lse = empty({s.batch, s.heads, s.l}, dtype, device);
-      const Ready ready(s, dtype, q, k, v, mask);
+      const AttentionKernels& kernels = *backend(device).attention;
+      const Ready ready(s, dtype, in_bfloat16 ? DType::bfloat16 : dtype, q, k, v, mask);
       const View ov = view_of(out), lv = view_of(lse);
       const AttentionOperands operands = {ready.q_view,       ready.k_view, ready.v_view,
                                           ready.mask_or_null, ov,           lv};
-      const AttentionKernels& kernels = *backend(device).attention;
       const double cost = nanoseconds(s);
       if (s.keep == 1) {
         const Unlocked unlocked(cost, {&ready.q, &ready.k, &ready.v, &ready.mask, &out, &lse});
@@ -245,7 +250,7 @@ Tensor attend(AttentionShape s, const Tensor& q, const Tensor& k, const Tensor& 
         kernels.attention(s, operands, s.keep > 0 ? &g.state : &copy);
       }
     }
-    if (dtype != q.dtype()) {  // the gradients of 16-bit inputs need the unrounded output
+    if (out.dtype() != q.dtype()) {  // the gradients of 16-bit inputs need the unrounded output
       unrounded = out;
       out = to(out, q.dtype());
     }

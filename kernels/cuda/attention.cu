@@ -366,6 +366,6 @@ void attention_backward(const AttentionShape& s, const AttentionOperands& o, con
 
 }  // namespace
 
-const AttentionKernels attention_kernels = {attention, attention_backward};
+const AttentionKernels attention_kernels = {nullptr, attention, attention_backward};
 
 }  // namespace rushlight::gpu

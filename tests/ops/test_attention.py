@@ -139,21 +139,37 @@ def test_dtypes(reference, device, dtype, causal):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("causal,dropout", [(False, 0.0), (True, 0.0), (False, 0.5)])
-@pytest.mark.parametrize("length,features", [(300, 40), (129, 70), (64, 33)])
-def test_bfloat16_of_several_blocks(device, length, features, causal, dropout):
+@pytest.mark.parametrize(
+    "mask,causal,dropout",
+    [(None, False, 0.0), (None, True, 0.0), (None, False, 0.5), ("bool", False, 0.0),
+     ("float", False, 0.0), ("float", False, 0.3)],
+)  # fmt: skip
+@pytest.mark.parametrize("length,keys", [(300, 300), (129, 600), (64, 64), (20, 1100)])
+@pytest.mark.parametrize("features,of_value,kv_heads", [(40, 40, 4), (70, 33, 2), (64, 64, 1)])
+def test_bfloat16_of_several_blocks(
+    device, length, keys, features, of_value, kv_heads, mask, causal, dropout
+):
     """The processor's own products of bfloat16 may round the weights, not more."""
     T = rushlight
     T.manual_seed(1)
-    given = [T.randn(1, 2, length, features, device=device).bfloat16() for _ in range(3)]
+    sizes = [(4, length, features), (kv_heads, keys, features), (kv_heads, keys, of_value)]
+    given = [T.randn(1, *size, device=device).bfloat16() for size in sizes]
+    bias = T.randn(length, keys, device=device)
+    masks = {None: None, "float": bias, "bool": bias < 1}
+    options = {"attn_mask": masks[mask], "dropout_p": dropout, "is_causal": causal}
+
+    def attend(q, k, v):
+        T.manual_seed(2)
+        return T.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True, **options)
+
     results = []
     for kind in (T.bfloat16, T.float32):
         q, k, v = (x.to(kind).requires_grad_() for x in given)
-        T.manual_seed(2)
-        attend = T.nn.functional.scaled_dot_product_attention
-        out = attend(q, k, v, is_causal=causal, dropout_p=dropout)
+        out = attend(q, k, v)
         seed = T.ones_like(out).cumsum(-1).remainder(3) - 1
         results.append([out, *T.autograd.grad(out, (q, k, v), seed)])
+        with T.no_grad():  # need not keep the unrounded result
+            assert T.equal(attend(q, k, v), out)
     for ours, expected in zip(*results, strict=True):
         most = expected.abs().max().item()
         T.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)

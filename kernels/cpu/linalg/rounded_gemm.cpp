@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "amx.h"
-#include "bfloat16_panels.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/host_device.h"
@@ -79,15 +78,18 @@ CLONES_512 void put(const float* sums, Index rows, Index columns, float alpha, f
 
 }  // namespace
 
+void pack_rounded(Matrix<const float> rows, Index m, Index k, Index pairs, Pair* to) {
+  for (Index i = 0; i < rounded_up(m, kWide); ++i)
+    round_row(rows.data + std::min(i, m - 1) * rows.ld, i < m ? k : 0, 2 * pairs, to + i * pairs);
+}
+
 bool rounded_gemm(Index m, Index n, Index k, float alpha, Matrix<const float> left,
                   Matrix<const float> right, float beta, Matrix<float> out) {
   const Index pairs = rounded_up((k + 1) / 2, kTile), lots = pairs / kTile;
   if (!amx::is_available() || left.transposed || lots > amx::kMostLots || m * n * k < kLeast)
     return false;
   Scratch<Pair> a(std::size_t(rounded_up(m, kWide) * pairs)), b(std::size_t(pairs * kWide));
-  for (Index i = 0; i < rounded_up(m, kWide); ++i)
-    round_row(left.data + std::min(i, m - 1) * left.ld, i < m ? k : 0, 2 * pairs,
-              a.data() + i * pairs);
+  pack_rounded(left, m, k, pairs, a.data());
   alignas(64) float sums[kWide * kWide];
   const amx::Tiles tiles(kTile);
   for (Index c = 0; c < n; c += kWide) {
@@ -117,6 +119,7 @@ bool rounded_gemm(std::int64_t, std::int64_t, std::int64_t, float, Matrix<const 
                   Matrix<const float>, float, Matrix<float>) {
   return false;
 }
+void pack_rounded(Matrix<const float>, std::int64_t, std::int64_t, std::int64_t, Bfloat16Pair*) {}
 #endif
 
 }  // namespace rushlight

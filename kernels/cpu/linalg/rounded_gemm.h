@@ -1,5 +1,6 @@
 // Products of floats that are numbers of bfloat16, or may be rounded to such, in AMX tiles.
 #pragma once
+#include "bfloat16_panels.h"
 #include "gemm.h"
 
 namespace rushlight {
@@ -9,5 +10,10 @@ namespace rushlight {
 bool rounded_gemm(std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                   Matrix<const float> left, Matrix<const float> right, float beta,
                   Matrix<float> out);
+
+// m rows of k floats as rows of `pairs`, rounded; zeros up to a multiple of 32 rows, and of
+// `pairs`. Where amx::is_available().
+void pack_rounded(Matrix<const float> rows, std::int64_t m, std::int64_t k, std::int64_t pairs,
+                  Bfloat16Pair* to);
 
 }  // namespace rushlight
