@@ -23,18 +23,34 @@ struct Correlating {
   bool interleaved;
 };
 
-// [row][column][c][image] for rows [r0, r1) of `group` images.
-void interleave(const Correlation& s, const float* x, Index group, Index r0, Index r1, float* d) {
-  const Index pixels = (r1 - r0) * s.cols.in;
-  x += r0 * s.cols.in * s.from.pixel;
-  if (s.from.channel != 1)
+// [row][column][c][image] for rows [r0, r1) of `group` images from the first one on.
+void interleave(const Correlation& s, const float* x, Index first, Index group, Index r0, Index r1,
+                float* d) {
+  const Index pixels = (r1 - r0) * s.cols.in, at = r0 * s.cols.in * s.from.pixel;
+  const float* const images = x + first * s.from.image + at;
+  const Volume& volume = s.volume;
+  if (volume.planes) {
+    for (Index c = 0; c < s.c; ++c, d += group) {
+      const Index plane = volume.first + first * volume.step + c / volume.channels;
+      const Index i0 = std::clamp<Index>((volume.step - 1 - plane) / volume.step, 0, group);
+      const Index i1 = std::clamp<Index>((volume.planes - 1 - plane) / volume.step + 1, i0, group);
+      if (plane >= volume.planes || i1 - i0 < group)
+        for (Index p = 0; p < pixels; ++p) std::fill_n(d + p * s.c * group, group, 0.f);
+      if (plane >= volume.planes || i0 == i1) continue;
+      transpose(
+          x + at + (plane + i0 * volume.step) * s.from.image + c % volume.channels * s.from.channel,
+          volume.step * s.from.image, i1 - i0, pixels, d + i0, s.c * group);
+    }
+  } else if (s.from.channel != 1) {
     for (Index c = 0; c < s.c; ++c)
-      transpose(x + c * s.from.channel, s.from.image, group, pixels, d + c * group, s.c * group);
-  else if (s.from.pixel == s.c)
-    transpose(x, s.from.image, group, pixels * s.c, d, group);
-  else
+      transpose(images + c * s.from.channel, s.from.image, group, pixels, d + c * group,
+                s.c * group);
+  } else if (s.from.pixel == s.c) {
+    transpose(images, s.from.image, group, pixels * s.c, d, group);
+  } else {
     for (Index i = 0; i < pixels; ++i)
-      transpose(x + i * s.from.pixel, s.from.image, group, s.c, d + i * s.c * group, group);
+      transpose(images + i * s.from.pixel, s.from.image, group, s.c, d + i * s.c * group, group);
+  }
 }
 
 // Sums of output rows [h0, h1) and the panels from b on, of `group` images, into y.
@@ -74,16 +90,15 @@ void run(const Correlating& k, Index first, Index group, Index begin, Index end)
   const auto [r0, r1] = rows.reads(begin, end);
   const Index kw_c = Index(cols.tap.size()) * s.c, panel = s.taps() * s.c * kPanel;
   const Index panels = (s.out + kPanel - 1) / kPanel;
-  const float* x = k.x + first * s.from.image;
   const Index row_floats = k.interleaved ? cols.in * s.c * group : k.columns.row;
   Scratch<float> packed(std::max<Index>((r1 - r0) * row_floats, 1));
   std::vector<int> image_off;
   if (k.interleaved) {
-    interleave(s, x, group, r0, r1, packed.data());
+    interleave(s, k.x, first, group, r0, r1, packed.data());
     image_off = tap_offsets(s, row_floats, s.c * group, group);
   } else {
     packed.zero();
-    k.columns.pack(s, x, r0, r1, packed.data());
+    k.columns.pack(s, k.x, first, r0, r1, packed.data());
   }
   const int* off = (k.interleaved ? image_off : k.column_off).data();
   // a's contiguous direction, cut into tiles as even as possible

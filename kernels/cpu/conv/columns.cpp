@@ -20,7 +20,7 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
 
   const auto run = [&](Index n, Index begin, Index end, float* packed, float* sums) {
     const auto [r0, r1] = s.rows.reads(begin, end);
-    columns.pack(s, x + n * s.from.image, r0, r1, packed);
+    columns.pack(s, x, n, r0, r1, packed);
     for (Index h = begin; h < end; ++h) {
       const auto [t0, t1] = s.rows.inside(h);
       const Index first = t0 * kw_c, count = (t1 - t0) * kw_c;

@@ -52,7 +52,7 @@ void depthwise_weight_gradient(const ConvShape& s, const T* x, const T* grad, T*
     for (Index c = begin; c < end; ++c) {
       sums.zero();
       for (Index n = 0; n < s.n; ++n) {
-        columns.pack(plane, x + (n * s.c + c) * in, 0, s.in[1], image.data());
+        columns.pack(plane, x + (n * s.c + c) * in, 0, 0, s.in[1], image.data());
         const T* g = grad + (n * s.c + c) * rows.out * cols.out;
         for (Index h = 0; h < rows.out; ++h)
           for (Index q = 0; q < cols.out; ++q) grads[h * width + q] = g[h * cols.out + q];

@@ -51,8 +51,8 @@ struct Rows {
 
 bool suits_pixels(const Correlation& s) {
   const Tiles& t = tiles();
-  const bool inside =
-      s.from.channel == 1 && s.to.channel == 1 && s.from.pixel >= s.c && s.to.pixel >= s.out;
+  const bool inside = !s.volume.planes && s.from.channel == 1 && s.to.channel == 1 &&
+                      s.from.pixel >= s.c && s.to.pixel >= s.out;
   const Index parts = (s.cols.out + t.p - 1) / t.p;
   return t.pixel_tile[0][0] && inside && s.c >= kFewestChannels &&
          s.cols.out >= kFewestPixels * parts && Rows(s).offsets_fit_ints(s);

@@ -128,25 +128,30 @@ Columns::Columns(const Correlation& s) {
 }
 
 template <class T>
-void Columns::pack(const Correlation& s, const T* x, Index h0, Index h1, T* d) const {
+void Columns::pack(const Correlation& s, const T* x, Index image, Index h0, Index h1, T* d) const {
   const Index step = s.cols.step, in = s.cols.in;
   for (Index h = h0; h < h1; ++h, d += row)
     for (Index f = 0; f < step; ++f) {
       // Column i of phase f is input column i * step + f - left.
       const Index first = std::max<Index>(0, (left - f + step - 1) / step);
-      const Index end = std::max(first, (in + left - f + step - 1) / step);
-      const T* const src = x + (h * in + first * step + f - left) * s.from.pixel;
+      const Index end = std::max(first, (in + left - f + step - 1) / step), n = end - first;
+      const Index at = (h * in + first * step + f - left) * s.from.pixel;
       T* const to = d + f * width + first;
-      if (s.from.channel == 1)
-        transpose(src, step * s.from.pixel, end - first, s.c, to, step * width);
-      else
-        for (Index c = 0; c < s.c; ++c)
-          copy_phase(src + c * s.from.channel, step, end - first, to + c * step * width);
+      if (s.from.channel == 1 && !s.volume.planes) {
+        transpose(x + image * s.from.image + at, step * s.from.pixel, n, s.c, to, step * width);
+        continue;
+      }
+      s.each_channel(x, image, [&](Index c, const T* plane) {
+        if (plane)
+          copy_phase(plane + at, step, n, to + c * step * width);
+        else
+          std::fill_n(to + c * step * width, n, T(0));
+      });
     }
 }
 
-template void Columns::pack(const Correlation&, const float*, Index, Index, float*) const;
-template void Columns::pack(const Correlation&, const double*, Index, Index, double*) const;
+template void Columns::pack(const Correlation&, const float*, Index, Index, Index, float*) const;
+template void Columns::pack(const Correlation&, const double*, Index, Index, Index, double*) const;
 
 std::vector<int> Columns::offsets(const Correlation& s) const {
   std::vector<int> off;
@@ -167,7 +172,10 @@ void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   const double columns = filled(s.cols.out, tiles().width);
   // With few taps, transposing the sums into NCHW would show.
   const bool few_taps = s.taps() * s.c <= 128 && columns == 1 && s.to.pixel == 1;
-  if (filled(s.out, kPanel) < columns || few_taps)
+  // One panel's tile has too few sums to keep the multipliers busy; a tile of columns has two rows.
+  const bool one_panel =
+      s.out <= kPanel && filled(s.cols.out, 2 * tiles().width) > 0.8 && s.to.pixel == 1;
+  if (filled(s.out, kPanel) < columns || few_taps || one_panel)
     correlate_columns(s, x, w, y);
   else
     correlate_channels(s, x, w, y);

@@ -42,6 +42,13 @@ struct Steps {
 Steps input_steps(const ConvShape& s);
 Steps result_steps(const ConvShape& s);
 
+// Of a volume an image is an output plane, and the planes that it reads, of all channels, are its
+// input channels: plane first + image * step + tap of the depth, for each tap `channels` of them.
+// What lies outside the `planes` is zero. Steps::image is one plane.
+struct Volume {
+  Index planes = 0, first = 0, step = 0, channels = 0;  // 0 planes: no volume
+};
+
 struct Correlation {
   Index n, c, out;  // images, input and output channels of this group
   Axis rows, cols;
@@ -49,12 +56,25 @@ struct Correlation {
   Index to_width;             // of a stored plane
   Index w_in, w_out, kh, kw;  // weight strides per input and per output channel; kernel
   const float* bias;              // out floats, or null
+  Volume volume = {};
 
   Index taps() const { return Index(rows.tap.size() * cols.tap.size()); }
   Index stored(Index h, Index q) const {  // where output q of row h is, in its plane
     return ((rows.first + h * rows.pitch) * to_width + cols.first + q * cols.pitch) * to.pixel;
   }
   Index products(Index images) const { return images * c * out * taps() * rows.out * cols.out; }
+
+  // Calls f(channel, its elements or null where they are zero) for all input channels of an image.
+  template <class T, class F>
+  void each_channel(const T* x, Index image, const F& f) const {
+    const Index together = volume.planes ? volume.channels : c;
+    for (Index i = 0, tap = 0; i < c; ++tap) {
+      const Index at = volume.planes ? volume.first + image * volume.step + tap : image;
+      const bool inside = !volume.planes || (at >= 0 && at < volume.planes);
+      for (Index j = 0; j < together; ++i, ++j)
+        f(i, inside ? x + at * from.image + j * from.channel : nullptr);
+    }
+  }
 };
 
 // Work of one task: some images and some output rows.
@@ -91,9 +111,9 @@ void for_panels_and_rows(Index panels, Index panel, Index begin, Index end, Inde
 struct Columns {
   Index left, width, row;  // zeros on the left, elements per phase and per image row
   explicit Columns(const Correlation& s);
-  // Rows [h0, h1) of image x into d, whose margins are zero already and stay so.
+  // Rows [h0, h1) of one of the images x into d, whose margins are zero already and stay so.
   template <class T>  // float or double
-  void pack(const Correlation& s, const T* x, Index h0, Index h1, T* d) const;
+  void pack(const Correlation& s, const T* x, Index image, Index h0, Index h1, T* d) const;
   // [kh][kw][c], relative to the row and column of the output.
   std::vector<int> offsets(const Correlation& s) const;
 };
@@ -114,6 +134,9 @@ void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w
 // Of float images, or of bfloat16 where the processor multiplies them.
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight);
+// Of images that are spread as the steps say.
+void weight_gradient(const ConvShape& s, const Steps& from, const Steps& to, const float* x,
+                     const float* grad, float* grad_weight);
 template <class T>  // float or double
 void depthwise_weight_gradient(const ConvShape& s, const T* x, const T* grad, T* grad_weight);
 

@@ -161,7 +161,7 @@ void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w
       const Index plane = i / bands % planes, image = i / bands / planes;
       const Index h0 = s.rows.out * (i % bands) / bands, h1 = s.rows.out * (i % bands + 1) / bands;
       const auto [r0, r1] = s.rows.reads(h0, h1);
-      columns.pack(s, x + image * s.from.image + plane * s.from.channel, r0, r1, packed.data());
+      columns.pack(s, x + plane * s.from.channel, image, r0, r1, packed.data());
       T* const to = y + image * s.to.image + plane * s.to.channel;
       for (Index h = h0; h < h1; ++h) {
         const auto [t0, t1] = s.rows.inside(h);

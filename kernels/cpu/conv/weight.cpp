@@ -42,8 +42,9 @@ struct Group : GroupShape {
         bands(cut),
         panels((out + kPanel - 1) / kPanel),
         ldo(panels * kPanel) {
-    // A tile keeps to one kw where there are channels enough.
-    span = c < 8 && s.dilation[2] == 1 ? run : c;
+    // A tile keeps to one kw where there are channels enough to fill it, or panels.
+    const bool fills = by_pairs || panels > 1 ? c >= 8 : c > kPanel;
+    span = fills || s.dilation[2] != 1 ? c : run;
     parts = (span + tiles().p - 1) / tiles().p;
     wide = by_pairs ? (cols.out + 1) / 2 : cols.out;
     image_cells = most_rows * padded * c + kPanel;
@@ -181,6 +182,15 @@ void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_
     if (weight_gradient_by_amx(s, x, grad, grad_weight)) return;
   const Bands bands(s);
   sum_bands(s, bands, Group<S>(s, bands), x, grad, grad_weight);
+}
+
+void weight_gradient(const ConvShape& s, const Steps& from, const Steps& to, const float* x,
+                     const float* grad, float* grad_weight) {
+  const Bands bands(s);
+  Group<float> group(s, bands);
+  group.from = from;
+  group.to = to;
+  sum_bands(s, bands, group, x, grad, grad_weight);
 }
 
 template void weight_gradient(const ConvShape&, const float*, const float*, float*);
