@@ -55,8 +55,9 @@ bool is_pointwise(const ConvShape& s) {
 
 // A 1x1 convolution is a product per image, which reads NCHW as it is:
 // y[n] (out x plane) = w (out x c) * x[n] (c x plane).
-void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<const float> w,
-               const float* bias, float* y) {
+template <class T>
+void pointwise(Index n, Index c, Index out, Index plane, const T* x, Matrix<const T> w,
+               const T* bias, T* y) {
   const Index strip = std::clamp<Index>(conv::kTaskProducts / std::max<Index>(c * out, 1), 64,
                                         std::max<Index>((plane + 15) / 16 * 16, 64));
   const Index strips = (plane + strip - 1) / strip;
@@ -64,13 +65,22 @@ void pointwise(Index n, Index c, Index out, Index plane, const float* x, Matrix<
                [&](Index begin, Index end) {
                  for (Index i = begin; i < end; ++i) {
                    const Index first = i % strips * strip, size = std::min(strip, plane - first);
-                   float* to = y + i / strips * out * plane + first;
+                   T* to = y + i / strips * out * plane + first;
                    for (Index o = 0; o < out && bias; ++o)
                      std::fill_n(to + o * plane, size, bias[o]);
-                   gemm<float>(out, size, c, 1.f, w, {x + i / strips * c * plane + first, plane},
-                               bias ? 1.f : 0.f, {to, plane});
+                   gemm<T>(out, size, c, T(1), w, {x + i / strips * c * plane + first, plane},
+                           T(bias ? 1 : 0), {to, plane});
                  }
                });
+}
+
+template <class T>
+void pointwise_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
+  pointwise<T>(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
+}
+template <class T>
+void pointwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T* bias, T* grad_x) {
+  pointwise<T>(s.n, s.out, s.c, s.in[1] * s.in[2], grad, {w, s.c, true}, bias, grad_x);
 }
 
 bool is_depthwise(const ConvShape& s) {
@@ -192,7 +202,7 @@ bool has_tap_rows(const ConvShape& s) {
 void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   if (!is_planar(s))
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
-  if (is_pointwise(s)) return pointwise(s.n, s.c, s.out, s.in[1] * s.in[2], x, {w, s.c}, bias, y);
+  if (is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (has_few_pixels(s)) return General<float>::forward(s, x, w, bias, y);
   if (is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
   each_group(s.groups, [&](Index g) {
@@ -208,8 +218,7 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
     return (is_volume(s) && s.stride[0] == 1
                 ? conv::volume_input_gradient
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
-  if (is_pointwise(s))
-    return pointwise(s.n, s.out, s.c, s.in[1] * s.in[2], grad, {w, s.c, true}, bias, grad_x);
+  if (is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
   if (is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
   each_group(s.groups, [&](Index g) {
     each_phase(s, [&](Index a, Index b) {
@@ -229,11 +238,13 @@ void grad_weight(const ConvShape& s, const float* x, const float* grad, float* g
 }
 
 void forward(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
+  if (is_planar(s) && is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (is_planar(s) && is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
   General<double>::forward(s, x, w, bias, y);
 }
 void grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
                 double* grad_x) {
+  if (is_planar(s) && is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
   if (is_planar(s) && is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
   General<double>::grad_input(s, grad, w, bias, grad_x);
 }
