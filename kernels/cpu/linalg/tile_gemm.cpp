@@ -138,6 +138,7 @@ struct Slab {  // of the depth
     if (!left_here)
       pack(some_rows(left, first, last - first), height, last - (b1 - 1) * height, a.data());
     const bool next = !left_here || left.row_stride == 1;
+    const bool reads_rows = left_here && left.col_stride == 1 && left.row_stride < k + k / 4;
     const auto sizes = std::make_integer_sequence<int, int(kRows)>();
     Scratch<T> near(std::size_t(wide * (k + 1)));  // a panel, and what is not kept of others
     for (Index p = p0; p < p1; ++p) {
@@ -149,6 +150,8 @@ struct Slab {  // of the depth
         const T* const panel = !here && p < packed_from ? near.data() : at(p);
         const bool more = p + 1 < p1;
         const Index block = (r - first) / height, step = more ? step_of(p + 1) : 0;
+        // The first panel meets rows that no cache has: it fetches the next block of them instead.
+        const bool fetches_rows = p == p0 && reads_rows && r + height < out.rows;
         const TileOf<T> t{left_here ? left.data + r * left.row_stride : a.data() + (r - first) * k,
                           left.row_stride,
                           left_here ? left.col_stride : rows,
@@ -162,9 +165,10 @@ struct Slab {  // of the depth
                           first_lanes(cols - width + lanes),
                           near.data() + (copies ? 0 : wide * k),
                           copies ? wide : 0,
-                          at(more ? p + 1 : p) + k * block / (b1 - b0) * step,
-                          step,
-                          b1 - b0};
+                          fetches_rows ? left.data + (r + height) * left.row_stride
+                                       : at(more ? p + 1 : p) + k * block / (b1 - b0) * step,
+                          fetches_rows ? height * left.row_stride / k : step,
+                          fetches_rows ? 1 : b1 - b0};
         const Index vectors = width / lanes;
         (next ? pick<T, true>(sizes, rows, vectors) : pick<T, false>(sizes, rows, vectors))(t);
       }
