@@ -1,4 +1,4 @@
-// 1024 of the depth of 512 rows stay in the second cache, while the panels of 32 columns pass by
+// 1024 of the depth of 256 rows stay in the second cache, while the panels of 32 columns pass by
 // and are fetched ahead. Either operand may be the left one, as the left one is seldom copied.
 #include "amx_product.h"
 
@@ -18,7 +18,7 @@ using Index = std::int64_t;
 using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
-constexpr Index kMostRows = 512, kMostPanels = 32;
+constexpr Index kMostRows = 256, kMostPanels = 32;
 constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 2048;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 
@@ -83,6 +83,7 @@ class Product {
             const Index first = i % groups * group, last = std::min(panels_, first + group);
             const Index row = i / groups * rows;
             Scratch<Pair> some(std::size_t(blocks > 1 ? 1 : (last - first) * pairs_ * kColumns));
+            fetch_left(row, 0, std::min(pairs_ / kTile, amx::kMostLots));
             if (blocks == 1) pack(first, last, some.data());
             task(row, std::min(rows_of_out_, row + rows), first, last,
                  blocks > 1 ? all.data() + first * pairs_ * kColumns : some.data());
@@ -128,6 +129,7 @@ class Product {
                                                            : nullptr;
           };
           if (is_last) fetch(r, past, panel);
+          if (panel == first && past < end) fetch_left(past, c, some);
           amx::multiply({{left(r), left(r + kTile)},
                          {tail(r), tail(r + kTile)},
                          step_ * Index(sizeof(bfloat16)),
@@ -145,6 +147,13 @@ class Product {
                         std::min(kTile, past - i));
         }
       }
+  }
+  // Some lots of 32 rows that tiles read in place, whose lines no other read has announced.
+  void fetch_left(Index row, Index lot, Index lots) const {
+    if (!in_place_) return;
+    const bfloat16* from = left_ + row * step_ + lot * 2 * kTile;
+    for (Index i = std::min(kRows, rows_of_out_ - row); i > 0; --i, from += step_)
+      for (Index k = 0; k < lots; ++k) __builtin_prefetch(from + k * 2 * kTile);
   }
   // Rows of a large result, each of which lies in a page of its own.
   void fetch(Index begin, Index end, Index panel) const {
