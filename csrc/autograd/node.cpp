@@ -162,10 +162,12 @@ Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
                       (other ? has_strides_of(g, *leaf) : g.is_contiguous()) &&
                       (!g.requires_grad() || records);
     grad = ours ? std::move(g) : other ? own_gradient_of(*leaf, g, order) : own_gradient(g);
-  } else if (grad_enabled() || !same(grad.sizes(), g.sizes())) {
-    grad = add_gradients(grad, g);
   } else {
-    add_gradients_into(grad, g);
+    const Tensor sum = grad;  // another thread may take it away meanwhile
+    if (grad_enabled() || !same(sum.sizes(), g.sizes()))
+      grad = add_gradients(sum, g);
+    else
+      add_gradients_into(sum, g);
   }
   if (!after_accumulation.empty()) {
     std::vector<Tensor> none;

@@ -2,7 +2,6 @@
 #include "bindings/module.h"
 
 #include <pybind11/pybind11.h>
-#include <unordered_set>
 
 #include "bindings/tensor/python_tensor.h"
 
@@ -18,36 +17,6 @@ static py::list names_of_top(const py::module_& m) {
   }
   names.attr("sort")();
   return names;
-}
-
-// What pybind11's __new__ makes has no value, and its methods would take memory that was not
-// initialised for one. So a class without a constructor has no __new__, and the others' construct.
-static void refuse_half_made(const py::module_& m) {
-  static auto& classes = *new std::unordered_set<PyTypeObject*>;  // no subclasses in Python
-  static auto* const pybind = &py::detail::get_internals();
-  const auto none = reinterpret_cast<PyTypeObject*>(pybind->instance_base)->tp_init;
-  for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
-    auto* const type = reinterpret_cast<PyTypeObject*>(value.ptr());
-    if (Py_TYPE(value.ptr()) != pybind->default_metaclass) continue;
-    if (py::cast<std::string>(name) == "device") continue;  // its readers check
-    if (type->tp_init == none) {
-      type->tp_new = [](PyTypeObject* type, PyObject*, PyObject*) -> PyObject* {
-        PyErr_Format(PyExc_TypeError, "cannot create '%s' instances", type->tp_name);
-        return nullptr;
-      };
-    } else {
-      classes.insert(type);
-      type->tp_new = [](PyTypeObject* type, PyObject* args, PyObject* keywords) -> PyObject* {
-        auto* const base = reinterpret_cast<PyTypeObject*>(pybind->instance_base);
-        PyObject* made = base->tp_new(type, args, keywords);
-        if (!made || !classes.contains(type) || type->tp_init(made, args, keywords) == 0)
-          return made;
-        Py_DECREF(made);
-        return nullptr;
-      };
-    }
-    PyType_Modified(type);
-  }
 }
 
 PYBIND11_MODULE(_C, m) {
@@ -112,6 +81,6 @@ PYBIND11_MODULE(_C, m) {
   bind_module_call(m);
   bind_profile(m);
   bind_overrides(m);
-  refuse_half_made(m);
+  guard_classes(m);
   m.attr("__all__") = names_of_top(m);
 }

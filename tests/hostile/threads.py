@@ -56,6 +56,16 @@ def threads_replace_data():
 
 
 @call
+def threads_take_gradients_away():
+    w = torch.ones(300, 300, requires_grad=True)
+
+    def take():
+        w.grad = None
+
+    together(1, lambda: (w @ w).sum().backward(), take, take)
+
+
+@call
 def threads_change_geometry():
     x = torch.ones(500, 600)
 

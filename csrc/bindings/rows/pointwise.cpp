@@ -83,6 +83,8 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
       return Py_NewRef(o);
     }
   }
+  if (into.kind == Into::self && !into.target)
+    return wrong_type(s, 0, is_method, "Tensor", values[0]), nullptr;
   std::optional<Recast> cast;
   if (autocast.on && into.kind == Into::fresh) [[unlikely]]
     cast.emplace(in, op.inputs, f.policy);
@@ -110,8 +112,11 @@ static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kin
       for (int i = 0; i < inputs; ++i)
         if (!read_input(f, s, i, self, self ? (i ? args[i - 1] : self) : args[i], in[i]))
           return refused_call(f, s, kind, self, args, n, keywords);
-      if (!in[0].tensor) [[unlikely]]
-        return call_of_number(f, s, args[0], in);
+      if (!in[0].tensor) [[unlikely]] {
+        if (kind == Into::fresh) return call_of_number(f, s, args[0], in);
+        wrong_type(s, 0, false, "Tensor", args[0]);
+        return refused_call(f, s, kind, self, args, n, keywords);
+      }
       return wrap(pointwise(*f.op, in, f.defaults, {kind, in[0].tensor}));
     }
     PyObject* values[kMaxInputs + kMaxParameters + 1];
