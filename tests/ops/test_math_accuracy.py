@@ -235,3 +235,23 @@ def test_neighbours_do_not_change_a_value(name, dtype, neighbour, device):
     in_place = evaluated(lambda t: getattr(t.clone(), name + "_")(), device, beside)
     numpy.testing.assert_array_equal(in_place[:-1], alone)
     numpy.testing.assert_array_equal(in_place, evaluated(f, device, beside))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_square_roots_are_exactly_rounded(dtype, device):
+    """Near powers of two, near squares of what lies between two numbers, and special cases."""
+    kind = numpy.dtype(dtype).type
+    info, bits = numpy.finfo(dtype), {"float32": "int32", "float64": "int64"}[dtype]
+    powers = kind(2) ** numpy.arange(-info.maxexp // 8, info.maxexp // 8, dtype=dtype)
+    near = (powers.view(bits)[:, None] + numpy.arange(-99, 99, dtype=bits)).view(dtype).ravel()
+    between = numpy.random.default_rng(0).uniform(1, 2, 4000).astype(dtype).astype("longdouble")
+    squares = ((between + numpy.longdouble(info.eps) / 2) ** 2).astype(dtype)
+    ends = [info.tiny, info.max, info.smallest_subnormal]
+    rare = numpy.array([0.0, -0.0, -1.0, math.inf, -math.inf, math.nan, *ends], dtype)
+    rows = [near, squares, numpy.nextafter(squares, kind(0)), rare]
+    x = numpy.concatenate([*rows, numpy.repeat(rare, 7), near[:5]])
+    with numpy.errstate(invalid="ignore"):
+        expected = numpy.sqrt(x)
+    ours = evaluated(rl.sqrt, device, x)
+    numpy.testing.assert_array_equal(ours, expected)
+    assert (numpy.signbit(ours) == numpy.signbit(expected))[x == 0].all()

@@ -11,6 +11,7 @@
 #include "quotient.h"
 #include "ramp.h"
 #include "small.h"
+#include "square_root.h"
 #include "usual.h"
 
 namespace rushlight {
@@ -232,6 +233,13 @@ void usual_loop(std::int64_t n, void* const* out, const void* const* in, const S
   }
 }
 
+template <class Op, class K>
+void square_root_loop(std::int64_t n, void* const* out, const void* const* in,
+                      const Scalar* parameters) {
+  if (!square_roots(n, static_cast<const double*>(in[0]), static_cast<double*>(out[0])))
+    dense_loop<Op, K, double>(n, out, in, parameters);
+}
+
 // Of ops that are computed in double: one element after the other, compiled once, as no vector unit
 // helps formulas with branches and loops.
 template <class Op, class K>
@@ -335,6 +343,9 @@ constexpr PointwiseLoop loop_of() {
     return &quotient_loop<Op, K, T>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && is_among<Op>(UsualOps{}))
     return &usual_loop<Op, K, T>;
+  else if constexpr (std::is_same_v<K, Forward<Op>> && std::is_same_v<Op, Sqrt> &&
+                     std::is_same_v<T, double>)
+    return &square_root_loop<Op, K>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && Real<T> &&
                      requires { Op::forward_near(T()); })
     return &mostly_near_loop<Op, T, &dense_loop<Op, K, T>>;
