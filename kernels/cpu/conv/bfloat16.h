@@ -7,6 +7,10 @@ namespace rushlight::conv {
 // Whether the shape suits, on a processor that multiplies bfloat16.
 bool suits_bfloat16(const Correlation& s);
 void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16* w, bfloat16* y);
+// Channels innermost in x and y, and a processor with tiles.
+bool suits_bfloat16_pixels(const Correlation& s);
+void correlate_bfloat16_pixels(const Correlation& s, const bfloat16* x, const bfloat16* w,
+                               bfloat16* y);
 
 // Two neighbouring elements of a sum, the first in the low half.
 using Pair = std::uint32_t;

@@ -314,8 +314,10 @@ bool correlates_bfloat16(const ConvShape& s, bool gradient, const bfloat16* x, c
   each_group(s.groups, [&](Index g) {
     for (Correlation part : parts) {
       part.bias = bias ? shift.data() + g * part.out : nullptr;
-      conv::correlate_bfloat16(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
-                               y + g * part.out * part.to.channel);
+      const auto correlate = conv::suits_bfloat16_pixels(part) ? conv::correlate_bfloat16_pixels
+                                                               : conv::correlate_bfloat16;
+      correlate(part, x + g * part.c * part.from.channel, w + g * group_weights(s),
+                y + g * part.out * part.to.channel);
     }
   });
   return true;

@@ -85,8 +85,8 @@ template <bool Two>
   for (std::int64_t i = 0; i < whole; ++i) {
     for (std::int64_t line = 0; line < b.lines; ++line)
       __builtin_prefetch(b.ahead + (i * b.lines + line) * kTile, 0, 2);
-    add_lot<Two>(first + i * b.left_chunk, second + i * b.left_chunk, b.left_step,
-                 b.right + b.offsets[i], b.right_step);
+    const std::int64_t at = b.left_offsets ? b.left_offsets[i] : i * b.left_chunk;
+    add_lot<Two>(first + at, second + at, b.left_step, b.right + b.offsets[i], b.right_step);
   }
   if (whole < b.chunks)
     add_lot<Two>(static_cast<const char*>(b.tail[0]), static_cast<const char*>(b.tail[1]), 64,

@@ -25,7 +25,7 @@ struct Block {
   const void* left[2];       // 16 rows of pairs each; the second may be null
   const void* tail[2];       // the same of the last lot, 64 bytes from row to row, or null
   std::int64_t left_step;    // bytes from row to row
-  std::int64_t left_chunk;   // bytes from one lot of pairs to the next
+  std::int64_t left_chunk;   // bytes from one lot of pairs to the next, unless left_offsets say
   const std::uint32_t* right;  // 32 columns of pairs
   std::int64_t right_step;   // bytes from pair to pair of the depth
   const int* offsets;        // where each lot of pairs begins in `right`
@@ -34,6 +34,7 @@ struct Block {
   bool adds;  // to what `sums` holds
   const std::uint32_t* ahead;  // what is read next, `lines` of the cache for each lot of pairs
   std::int64_t lines;
+  const int* left_offsets = nullptr;  // bytes to where each lot begins in `left`
 };
 void multiply(const Block& block);  // with Tiles alive
 
