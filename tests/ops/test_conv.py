@@ -195,6 +195,22 @@ def test_bfloat16_of_many_channels(channels, out, groups, stride, padding, dilat
         check_bfloat16(rushlight.nn.functional.conv2d, (x, w, b.to(device)), options)
 
 
+@pytest.mark.parametrize("kernel,padding", [((3, 3), 1), ((1, 3), (0, 1)), ((5, 2), (2, 0))])
+@pytest.mark.parametrize("stride,dilation", [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize(
+    "channels,out,groups", [(27, 16, 1), (32, 70, 1), (200, 33, 1), (64, 80, 2)]
+)
+def test_bfloat16_of_pixels(channels, out, groups, stride, dilation, kernel, padding, device):
+    """Channels innermost: pixels are rows of tiles, in bands of a large image."""
+    rushlight.manual_seed(0)
+    w, b = rushlight.randn(out, channels // groups, *kernel, device=device), rushlight.randn(out)
+    options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    for size in ((9, 11), (12, 40)) if EMULATED else ((9, 11), (12, 40), (60, 90)):
+        x = rushlight.randn(2, channels, *size, device=device)
+        x = x.contiguous(memory_format=rushlight.channels_last)
+        check_bfloat16(rushlight.nn.functional.conv2d, (x, w, b.to(device)), options)
+
+
 @pytest.mark.parametrize("kernel", [3, 5, 7, (3, 7), (7, 5), (5, 2)])
 @pytest.mark.parametrize("channels", [8, 12, 24, 80])
 def test_depthwise_channels_last_is_that_of_rows(kernel, channels, device):
