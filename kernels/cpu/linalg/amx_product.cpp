@@ -19,7 +19,7 @@ using Pair = Bfloat16Pair;
 using Source = StridedMatrix<const bfloat16>;
 constexpr Index kColumns = kPairColumns, kRows = 2 * kTile, kBlock = kRows * kColumns;
 constexpr Index kMostRows = 256, kMostPanels = 32;
-constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 2048;
+constexpr Index kNearBytes = 128 << 10, kFewPanels = 8, kLongRow = 64;
 constexpr Index kTaskProducts = 4'000'000'000;  // so that Ctrl-C is answered
 
 Index parts(Index n, Index most) { return (n + most - 1) / most; }
