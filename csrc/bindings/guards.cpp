@@ -88,9 +88,10 @@ void guard_base() {
 // f.__get__(x) of a method that is given its class: CPython 3.11 reads the class that is not there.
 void guard_binding() {
   static descrgetfunc bind = nullptr;
-  PyObject* const get = PyDict_GetItemString(PyMethodDescr_Type.tp_dict, "__get__");
-  if (!get || Py_TYPE(get) != &PyWrapperDescr_Type || bind) return;
-  auto* const wrapper = reinterpret_cast<PyWrapperDescrObject*>(get);
+  const py::object get =
+      py::handle(reinterpret_cast<PyObject*>(&PyMethodDescr_Type)).attr("__get__");
+  if (Py_TYPE(get.ptr()) != &PyWrapperDescr_Type || bind) return;
+  auto* const wrapper = reinterpret_cast<PyWrapperDescrObject*>(get.ptr());
   bind = reinterpret_cast<descrgetfunc>(wrapper->d_wrapped);
   wrapper->d_wrapped = reinterpret_cast<void*>(+[](PyObject* f, PyObject* self, PyObject* type) {
     return bind(f, self, type || !self ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
