@@ -119,7 +119,7 @@ void each_part(const Shape& s, F&& f) {
   });
 }
 
-// Gates of so many steps at once: they stay in the second cache until the cells have read them.
+// Gates, or inputs, of so many steps at once: they stay in the second cache until they are read.
 constexpr Index kBlock = 1 << 16;
 constexpr Index kLeastRows = 16;
 
@@ -171,7 +171,8 @@ struct Forward {
   }
 
   void run(Index example, Index examples) const {
-    const Index block = std::max<Index>(1, kBlock / std::max<Index>(1, examples * gates));
+    const Index step_size = examples * std::max(gates, v.features);
+    const Index block = std::max<Index>(1, kBlock / std::max<Index>(1, step_size));
     Scratch<T> part(std::size_t(s.cell == Cell::gru ? examples * gates : 0));
     Scratch<T> unkept(std::size_t(v.gates.data ? 0 : block * examples * gates));
     std::vector<StepRows<T>> steps;
