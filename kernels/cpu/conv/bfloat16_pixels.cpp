@@ -142,6 +142,7 @@ bool suits_bfloat16_pixels(const Correlation& s) {
   if (!amx::is_available() || s.from.channel != 1 || s.to.channel != 1) return false;
   if (s.rows.step != 1 || s.cols.step != 1 || s.taps() == 0 || s.c < kTile || s.out < kTile)
     return false;
+  if (s.taps() * rounded_up(s.c, kWide) >= Index(1) << 26) return false;  // offsets fit an int
   const Pixels p(s);
   return 4 * s.cols.out >= 3 * p.width && s.c * 4 >= p.channels * 3 &&
          p.copied(s.rows.out) < (Index(1) << 29);
