@@ -118,11 +118,11 @@ template <class P, class T>
 template <class P, class T>
 inline constexpr bool kCloned =
     P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || std::is_same_v<T, bfloat16>);
-// exp gains from AVX-512; and only there is an instruction for the greater of two int64.
+// exp gains from AVX-512; and only there is an instruction for the greater of two int64, and is a
+// select by comparison, as NaN needs it, one step and not three.
 template <class P, class T>
 inline constexpr bool kFor512 =
-    kCloned<P, T> &&
-    (P::kLong || (std::is_same_v<T, std::int64_t> && !std::is_same_v<typename P::Join, Adding>));
+    kCloned<P, T> && (P::kLong || (sizeof(T) >= 4 && !P::Join::kRounds));
 template <class P, class T>
 typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
   if constexpr (std::is_same_v<T, float16>) {
