@@ -104,6 +104,28 @@ def test_gradients_and_names(call, device):
     same_as_torch(*values, 1e-9)
 
 
+@pytest.mark.parametrize("to", ["int8", "int16", "int32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("name", ["sum", "nansum", "prod"])
+def test_a_result_of_integers_is_cast_first(name, to, device):
+    for values, dtype in (
+        ([[0.5, 1.75, 100.0], [1.0, -1.0, 0.0]], "float32"),
+        ([[0.5, 1.75, 100.0], [1.0, -1.0, 0.0]], "float16"),
+        ([[1, 300, 128], [-1, 2, 128]], "int64"),
+        ([[True, True], [True, False]], "bool"),
+    ):
+        found = []
+        for module, where in ((rushlight, device), (torch, "cpu")):
+            x = module.tensor(values, dtype=getattr(module, dtype), device=where)
+            if dtype == "float32" and name == "nansum":
+                x[0, 0] = float("nan")
+            reduced, goal = getattr(module, name), getattr(module, to)
+            found.append([reduced(x, dtype=goal), reduced(x, 0, dtype=goal),
+                          reduced(x, 1, keepdim=True, dtype=goal)])  # fmt: skip
+        for ours, theirs in zip(*found, strict=True):
+            assert str(ours.dtype) == f"torch.{to}"
+            same_as_torch(ours, theirs, 0)
+
+
 @pytest.mark.parametrize("zeros", [0, 1, 2])
 def test_gradients_of_products_with_and_without_a_graph(zeros, device):
     x = rushlight.arange(1.0, 13.0, dtype=rushlight.float64, device=device).reshape(3, 4)

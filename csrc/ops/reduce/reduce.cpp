@@ -3,6 +3,7 @@
 #include "reduce.h"
 
 #include <bit>
+#include <limits>
 
 #include "autograd/showing.h"
 #include "core/backend.h"
@@ -95,17 +96,15 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
 }
 
 // The kernel gives int64 for integers and the own type for floats: for another dtype input is cast
-// first.
+// first. Among integers a sum modulo 2^64 is one of each dtype; of bools, 1 and -1 are two trues.
 Tensor total(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
              DType dtype) {
   if (dtype == input.dtype() && is_floating(dtype))
     return reduce_into_new(kind, input, over, keepdim, dtype);
   const GradMode off(false);
-  if (is_floating(dtype) || is_floating(input.dtype())) {
-    const Tensor converted = to(input, dtype);
-    return reduce_into_new(kind, converted, over, keepdim, sum_dtype(converted, {}));
-  }
-  return to(reduce_into_new(kind, input, over, keepdim, DType::int64), dtype);
+  const bool cast = is_floating(dtype) || is_floating(input.dtype()) || dtype == DType::boolean;
+  const Tensor x = cast ? to(input, dtype) : input;
+  return to(reduce_into_new(kind, x, over, keepdim, sum_dtype(x, {})), dtype);
 }
 
 DType mean_dtype(const char* op, const Tensor& input, OptionalDtype dtype) {
@@ -144,8 +143,7 @@ Scalar share(const ReducedShape& over) {
 Tensor product(const char* node, const char* names, const Tensor& input, const ReducedShape& over,
                bool keepdim, OptionalDtype dtype) {
   const DType d = sum_dtype(input, dtype);
-  Tensor out = total(kReduction<reduction::Product>, input, over, keepdim, d);
-  out = to(out, d);
+  const Tensor out = total(kReduction<reduction::Product>, input, over, keepdim, d);
   return record(
       node, out,
       showing(
@@ -224,6 +222,11 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
+  if (dtype && is_integral(*dtype)) {
+    const GradMode off(false);
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    return sum(nan_to_num(input, 0.0, inf, -inf), dims, keepdim, dtype);
+  }
   const ReducedShape over(input, dims);
   Tensor out =
       total(kReduction<reduction::NanSum>, input, over, keepdim, dtype.value_or(input.dtype()));
