@@ -23,6 +23,12 @@ bool is_sequence(PyObject* o) {
          (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !as_tensor(o));
 }
 
+void check_whole(Scalar value, DType dtype) {
+  if (holds(dtype, value)) return;
+  fail<RuntimeError>("value cannot be converted to type ", dtype_name(dtype),
+                     " without overflow\nthe value is ", value.as_double());
+}
+
 // Reads nested sequences twice: once for shape and kind, once for the values. Items are held while
 // they are converted, and sizes looked at again, as a conversion may run Python.
 class Nest {
@@ -47,7 +53,7 @@ class Nest {
         read_long(o, is_floating(dtype), s);
       else
         read_scalar(o, s);
-      if constexpr (std::is_integral_v<S>) check_fits(s, dtype, "");
+      if constexpr (std::is_integral_v<S>) check_whole(s, dtype);
       store(out++, s.to<Compute<S>>());
     });
   }
@@ -82,7 +88,7 @@ class Nest {
       read_long(o, is_floating(dtype), s);
     else
       read_scalar(o, s);
-    if (is_integral(dtype)) check_fits(s, dtype, "");
+    if (is_integral(dtype)) check_whole(s, dtype);
     return Element(s, dtype);
   }
 
@@ -249,32 +255,7 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   return out;
 }
 
-// torch takes a negative number for an unsigned type, where its size fits.
-bool fits(double number, std::int64_t low, std::int64_t high, bool is_whole_range) {
-  const double whole = std::trunc(number);
-  return whole >= double(low) && (is_whole_range ? whole < 0x1p63 : whole <= double(high));
-}
-
 }  // namespace
-
-void check_fits(Scalar value, DType dtype, const char* ending) {
-  if (!is_integral(dtype) || dtype == DType::boolean) return;
-  const bool good = dispatch_stored(dtype, [&]<class S>(Type<S>) {
-    if constexpr (std::is_integral_v<S>) {
-      using Limits = std::numeric_limits<S>;
-      constexpr bool is_unsigned_64 = std::is_same_v<S, std::uint64_t>;
-      const std::int64_t high = is_unsigned_64 ? std::numeric_limits<std::int64_t>::max()
-                                               : std::int64_t(Limits::max()),
-                         low = Limits::min() ? std::int64_t(Limits::min()) : -high;
-      if (value.is_floating()) return fits(value.d, low, high, sizeof(S) == 8);
-      return value.i >= low && value.i <= high;
-    }
-    return true;
-  });
-  if (good) return;
-  fail<RuntimeError>("value cannot be converted to type ", dtype_name(dtype), ending,
-                     " without overflow\nthe value is ", value.as_double());
-}
 
 py::object python_number(const Tensor& t, std::int64_t offset) {
   if (is_complex(t.dtype())) {

@@ -15,8 +15,5 @@ bool is_storage(PyObject* o);
 Tensor elements_of_storage(PyObject* o, std::optional<DType> dtype);
 bool is_array(PyObject* o);  // has the buffer protocol of numbers: numpy.ndarray and its like
 Tensor from_array(PyObject* o, bool copy);
-// Refuses a number that an integer type does not hold, as torch.tensor() and fill_() do; `ending`
-// follows the type's name in the words.
-void check_fits(Scalar value, DType dtype, const char* ending);
 
 }  // namespace rushlight::python

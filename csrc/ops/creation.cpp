@@ -93,7 +93,7 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
   if (dtype == DType::boolean)
     fail<NotImplementedError>("\"arange_cpu\" not implemented for 'Bool'");
   const double a = start.as_double(), b = end.as_double(), s = step.as_double();
-  if (s == 0) fail<RuntimeError>("step must be nonzero");
+  if (!(s > 0 || s < 0)) fail<RuntimeError>("step must be nonzero");
   // Into integers, everything is truncated first; all but int64 are counted by the numbers given.
   if (is_integral(dtype) && step.as_int() == 0) fail<ValueError>("step must be nonzero");
   if (!std::isfinite(a) || !std::isfinite(b))
@@ -104,13 +104,16 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
     const double count = std::ceil((b - a) / s);
     if (!(count < 9e15)) fail<RuntimeError>("invalid size, possible overflow?");
     const auto n = std::int64_t(std::max(count, 0.0));
-    if (is_integral(dtype))
+    if (is_integral(dtype)) {
+      check_fits("arange", "start", start, DType::int64);
+      check_fits("arange", "step", step, DType::int64);
       return in_steps({.kind = Range::Kind::whole,
                        .computed = DType::int64,
                        .count = n,
                        .start = convert<std::int64_t>(a),
                        .by = convert<std::int64_t>(s)},
                       dtype, o);
+    }
     // torch computes float32 ranges in float64 and rounds once
     return in_steps({.kind = Range::Kind::forward,
                      .computed = dtype == DType::float64 ? DType::float64 : DType::float32,
@@ -119,6 +122,9 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
                      .step = s},
                     dtype, o);
   }
+  check_fits("arange", "start", start, DType::int64);
+  check_fits("arange", "end", end, DType::int64);
+  check_fits("arange", "step", step, DType::int64);
   const std::int64_t first = start.as_int(), last = end.as_int(), by = step.as_int();
   const auto distance = static_cast<__int128>(last) - first;
   const __int128 wide = (distance + by - (by > 0 ? 1 : -1)) / by;
@@ -136,8 +142,10 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
   if (dtype == DType::boolean)
     fail<NotImplementedError>("\"", name, "_cpu\" not implemented for 'Bool'");
   if (is_integral(dtype)) {
-    start = start.as_int();
-    end = end.as_int();
+    if (steps > 0) check_fits(name, "start", start, dtype);
+    if (steps > 1) check_fits(name, "end", end, dtype);
+    start = wrapped_to(dtype, start.as_int());
+    end = wrapped_to(dtype, end.as_int());
   }
   if (steps == 1) {
     const double one = start.as_double();

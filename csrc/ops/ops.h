@@ -43,6 +43,13 @@ Tensor complex_of(const Tensor& real, const Tensor& imag);
 Tensor real(const Tensor& input);
 Tensor imag(const Tensor& input);
 
+// ---- numbers among integers (number.cpp)
+bool holds(DType dtype, Scalar value);  // torch's law: -200 is 56 of uint8, but -200.0 is refused
+void check_fits(std::string_view op, const char* argument, Scalar value, DType dtype);
+// The one element of a tensor, where that is no wait.
+void check_value(std::string_view op, const Tensor& value, DType dtype);
+Scalar wrapped_to(DType dtype, Scalar value);  // an integer as dtype holds it: 300 is 44 of uint8
+
 // ---- copy (copy.cpp): casts, devices, layout
 void check_has_cast(Scalar value, DType to);  // NotImplementedError, for float4 alone
 struct Element;
@@ -128,6 +135,8 @@ Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 void scatter_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
+// A number as the source of a scatter at index.
+Tensor source_of(Scalar value, const Tensor& input, const Tensor& index);
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value);
 // reduce: "add" or "multiply"
 Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,

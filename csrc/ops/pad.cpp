@@ -2,6 +2,7 @@
 // often as one likes.
 #include "ops/pad.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "autograd/showing.h"
@@ -53,6 +54,8 @@ Shape padded_shape(const Tensor& input, const std::vector<std::int64_t>& pad) {
 
 Tensor constant_pad_nd(const Tensor& input, const std::vector<std::int64_t>& pad, Scalar value) {
   const Shape shape = padded_shape(input, pad);
+  if (std::ranges::any_of(pad, [](std::int64_t n) { return n > 0; }))
+    check_fits("pad", "value", value, input.dtype());
   Tensor out;
   {
     const GradMode off(false);

@@ -17,6 +17,7 @@
 //   tensors_only    torch takes no scalar as a later operand
 //   in_double       computed in double for every dtype and rounded once: for functions that loop
 //                   or branch, which no vector unit speeds up. One kernel instead of two
+//   fits            a number that an integer dtype does not hold is refused, not wrapped
 //   exact           out= must have the dtype of the result
 //   constant        torch gives the result no history: it does not require a gradient
 //   no_gradient     what torch's error calls the first input where it has no derivative for it

@@ -212,6 +212,7 @@ struct Clamp {
   static constexpr auto doc = "min(max(input, min), max)";
   static constexpr auto takes = Takes::numeric;
   static constexpr unsigned visible = Visible::nowhere;
+  static constexpr bool fits = true;
   static constexpr Saves save = {Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third,
                                  Save::input | Save::other | Save::third};
@@ -237,6 +238,7 @@ Args:
 tensor([0., 2.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::function | Visible::method;
+  static constexpr bool fits = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T low) { return Maximum::forward(x, low); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T low) {
@@ -256,6 +258,7 @@ Args:
 tensor([-1.,  0.]))";
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned in_place = Visible::function | Visible::method;
+  static constexpr bool fits = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T x, T high) { return Minimum::forward(x, high); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T x, T high) {
@@ -373,6 +376,7 @@ struct Where {
   static constexpr auto doc = "input where the condition holds, else other.";
   static constexpr auto takes = Takes::anything;
   static constexpr unsigned visible = Visible::nowhere;
+  static constexpr bool fits = true;
   static constexpr Saves save = {Save::input, Save::input};
   static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(Bool<T> c, T a, T b) { return where(c, a, b); }

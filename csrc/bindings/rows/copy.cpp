@@ -82,7 +82,7 @@ Tensor copy_op(const Tensor& self, Input other, bool non_blocking) {
 }
 Tensor fill_op(const Tensor& self, Input value) {
   if (!value.tensor) {
-    check_fits(value.scalar, self.dtype(), "_t");
+    check_fits("fill_", "value", value.scalar, self.dtype());
     fill_(self, value.scalar);
     return self;
   }

@@ -23,7 +23,7 @@ Device or_default(Dv device) { return device ? resolve(*device) : default_device
 
 Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_grad, bool pin,
                 const Scalar* value = nullptr) {
-  if (value) check_fits(*value, dtype, "_t");
+  if (value) check_fits("full", "fill_value", *value, dtype);
   Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
@@ -91,7 +91,7 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool p
             std::optional<Scalar> value) {
   const Device at = device ? resolve(*device) : input.device();
   const DType d = dtype.value_or(input.dtype());
-  if (value) check_fits(*value, d, "_t");
+  if (value) check_fits("full_like", "fill_value", *value, d);
   Tensor t = empty_like(input, d, at, format);
   if (value && !at.is_meta() && t.numel()) {
     check_has_cast(*value, d);

@@ -48,8 +48,7 @@ Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& inde
 }
 Tensor scatter_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
                               Scalar value) {
-  scatter_(self, dim, index,
-           expand(scalar_tensor(value, self.dtype(), self.device()), index.shape()));
+  scatter_(self, dim, index, source_of(value, self, index));
   return self;
 }
 Tensor scatter_add_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
@@ -65,10 +64,12 @@ Tensor index_fill_in_place(const Tensor& self, std::int64_t dim, const Tensor& i
 }
 Tensor index_fill_value_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
                                  Scalar value) {
+  check_fits("index_fill_", "value", value, self.dtype());
   index_fill_(self, dim, index, scalar_tensor(value, self.dtype(), self.device()));
   return self;
 }
 Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
+  check_fits("index_fill", "value", value, input.dtype());
   return index_fill(input, dim, index, scalar_tensor(value, input.dtype(), input.device()));
 }
 

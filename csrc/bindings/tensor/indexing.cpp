@@ -225,7 +225,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     if (const Tensor* v = as_tensor(value)) {
       source = *v;
     } else if (Argument<Scalar>::read(value, number)) {
-      check_fits(number, a.view.dtype(), "_t");
+      check_fits("__setitem__", "value", number, a.view.dtype());
       if (!a.by_tensor) {
         check_no_internal_overlap(a.view, "__setitem__");
         fill_(a.view, number);

@@ -164,11 +164,12 @@ Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const
   return as_new(out);
 }
 
-static Tensor spread(Scalar value, const Tensor& input, const Tensor& index) {
+Tensor source_of(Scalar value, const Tensor& input, const Tensor& index) {
+  if (index.numel()) check_fits("scatter", "value", value, input.dtype());
   return expand(scalar_tensor(value, input.dtype(), input.device()), index.shape());
 }
 Tensor scatter_value(const Tensor& input, std::int64_t dim, const Tensor& index, Scalar value) {
-  return scatter(input, dim, index, spread(value, input, index));
+  return scatter(input, dim, index, source_of(value, input, index));
 }
 
 Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
@@ -180,7 +181,7 @@ Tensor scatter_reduced(const Tensor& input, std::int64_t dim, const Tensor& inde
 }
 Tensor scatter_value_reduced(const Tensor& input, std::int64_t dim, const Tensor& index,
                              Scalar value, std::string_view reduce) {
-  return scatter_reduced(input, dim, index, spread(value, input, index), reduce);
+  return scatter_reduced(input, dim, index, source_of(value, input, index), reduce);
 }
 
 Tensor scatter_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {

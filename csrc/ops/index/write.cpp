@@ -26,6 +26,7 @@ void index_fill_(const Tensor& self, std::int64_t dim, const Tensor& given, cons
     fail<RuntimeError>(
         "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
         " dimension(s).");
+  check_value("index_fill", value, self.dtype());
   Tensor v = to(value, self.dtype(), self.device());
   if (v->storage.get() == self->storage.get()) v = clone(v);
   // An index that occurs twice is written once: value's gradient must not count it twice.
@@ -172,6 +173,10 @@ Tensor put(const Tensor& input, const Tensor& given, const Tensor& source, bool 
 Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, const Tensor& source,
                  Scalar alpha) {
   const int at = check_index_source("index_add_", input, dim, given, source);
+  const DType d = source.dtype();
+  check_fits("index_add", "alpha", alpha, d);
+  if (is_integral(d) && alpha.is_floating()) alpha = alpha.as_int();
+  if (d == DType::boolean) alpha = alpha.as_double() != 0;
   const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
   if (input.dim() == 0) {
     const Tensor line = unsqueeze(input, 0);

@@ -249,10 +249,16 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
     fail<RuntimeError>("addr: Expected 1-D argument vec1 and vec2, but got ", vec1.dim(), "-D and ",
                        vec2.dim(), "-D");
   const Tensor product = outer(vec1, vec2);
-  for (const auto& [name, number] : {std::pair("beta", beta), std::pair("alpha", alpha)})
-    if (number.is_floating() && is_integral(input.dtype()) && is_integral(product.dtype()))
+  const DType common = promote_types(input.dtype(), product.dtype());
+  for (const auto& [name, number] : {std::pair("beta", beta), std::pair("alpha", alpha)}) {
+    if (number.is_floating() && is_integral(common))
       fail<RuntimeError>("For integral input tensors, argument ", name,
                          " must not be a floating point number.");
+    if (number.kind == Scalar::Kind::boolean && common != DType::boolean)
+      fail<RuntimeError>("Boolean ", name, " only supported for Boolean results.\naddr(): pass ",
+                         "a number: the result is ", common);
+    check_fits("addr", name, number, common);
+  }
   if (input.dtype() == DType::boolean && product.dtype() == DType::boolean) {
     const auto chosen = [](const Tensor& t, Scalar by) {
       return by.as_double() != 0 ? t : zeros_like(t);

@@ -92,6 +92,10 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
   const ProductOperands of(left, right, out, column);
   const Backend& b = backend(out.device());
   const double products = double(out.numel()) * double(of.left.sizes[2]);
+  if (!is_floating(out.dtype()) && products != 0) {
+    check_fits("addmm", "beta", beta, out.dtype());
+    check_fits("addmm", "alpha", alpha, out.dtype());
+  }
   const Unlocked unlocked(products * (is_floating(out.dtype()) ? kNanosecondsPerProduct : 0.3),
                           {&left, &right, &out});
   b.matmul->matmul(of.left, of.right, of.out, alpha, beta);

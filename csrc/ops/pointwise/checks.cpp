@@ -124,7 +124,21 @@ DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
   return d;
 }
 
+// Of integers torch takes the bounds as int64 first.
+static void check_bounds(const Scalar* bounds, DType common) {
+  const char* const names[] = {"min_val", "max_val"};
+  for (int i = 0; i < 2; ++i) check_fits("hardtanh", names[i], bounds[i], DType::int64);
+  for (int i = 0; i < 2; ++i)
+    if (common == DType::uint8 && bounds[i].as_int() < 0)
+      fail<RuntimeError>(
+          "cannot do hardtanh on an unsigned type with negative limits\nhardtanh(): ", names[i],
+          " is ", bounds[i].as_int(), ": convert the input first, for example with .float()");
+  for (int i = 0; i < 2; ++i) check_fits("hardtanh", names[i], bounds[i].as_int(), common);
+}
+
 void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common) {
+  if (is_integral(common) && op.index == pointwise_op<Hardtanh>().index)
+    return check_bounds(parameters, common);
   for (int i = 0; i < op.parameters; ++i) {
     const Scalar& s = parameters[i];
     if (op.index == pointwise_op<Celu>().index && s.as_double() == 0)
@@ -136,6 +150,9 @@ void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType com
       fail<RuntimeError>(
           "For integral input tensors, argument alpha must not be a floating point number.");
   }
+  if (is_integral(common))
+    for (int i = 0; i < op.parameters; ++i)
+      check_fits(op.name, op.gradients == 2 ? "alpha" : "a number", parameters[i], common);
 }
 
 // ---- devices

@@ -6,7 +6,7 @@ namespace rushlight {
 
 // The dtype an op computes in; refuses what the op does not take.
 DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda);
-// alpha of add and sub, value of addcmul.
+// alpha of add and sub, value of addcmul, bounds of hardtanh.
 void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common);
 // The device of all operands. 0-d CPU tensors may meet others, as scalars.
 Device common_device(const PointwiseOp& op, const Input* in, Into into);

@@ -139,14 +139,6 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   return node;
 }
 
-// A scalar as the integer dtype it is combined with would hold it: 300 is 44 among uint8.
-Scalar wrapped_to(DType d, Scalar s) {
-  if (is_floating(d) || s.is_floating()) return s;
-  if (d == DType::boolean) return Scalar(s.i != 0);
-  return dispatch_integral(
-      d, [&]<class S>(Type<S>) { return Scalar(std::int64_t(static_cast<S>(s.i))); });
-}
-
 }  // namespace
 
 Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
@@ -190,6 +182,11 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   const Device device = common_device(op, in, into);
   const DType common = common_dtype(op, in, device.is_cuda());
   check_parameters(op, parameters, common);
+  Scalar wrapped[kMaxParameters];
+  if (op.parameters && is_integral(common)) {
+    for (int i = 0; i < op.parameters; ++i) wrapped[i] = wrapped_to(common, parameters[i]);
+    call.parameters = parameters = wrapped;
+  }
   const DType result = op.bool_result ? DType::boolean : common;
   if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean)
     return pointwise(pointwise_op<LogicalNot>(), in, parameters, into);
@@ -203,8 +200,11 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   wanted = 0;
   first = nullptr;
   for (int i = 0; i < op.inputs; ++i) {
-    numbers[i] = wrapped_to(common, in[i].scalar);
-    if (!in[i].tensor) continue;
+    if (!in[i].tensor) {
+      if (op.fits) check_fits(op.name, "a number", in[i].scalar, common);
+      numbers[i] = wrapped_to(common, in[i].scalar);
+      continue;
+    }
     const Tensor& x = *in[i].tensor;
     if (!first) {
       first = &x;

@@ -24,6 +24,7 @@ struct PointwiseOp {
   unsigned bool_inputs;
   bool bool_result, differentiable, promotes_bool, tensors_only, scalar_first, scalars_alone;
   bool in_double, constant, divides;
+  bool fits;          // a number has to be one that the dtype holds
   bool exact;         // out= must have the dtype of the result
   Takes takes;
   Casts autocast;

@@ -51,6 +51,7 @@ constexpr PointwiseOp row_of() {
   row.in_place = T::in_place;
   row.in_double = T::in_double;
   row.constant = requires { Op::constant; };
+  row.fits = requires { Op::fits; };
   row.exact = requires { Op::exact; };
   row.divides = T::divides;
   row.scalars_alone = requires { Op::scalars_alone; };

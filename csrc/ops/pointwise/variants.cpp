@@ -45,6 +45,7 @@ Tensor pow(Input input, Input exponent, Into into) {
     const Scalar parameter(e);
     return run<PowScalar>(one, into, &parameter);
   }
+  check_fits("pow", "exponent", exponent.scalar, dtype);
   return run<Pow>(in, into);
 }
 
@@ -90,6 +91,7 @@ Tensor nan_to_num(const Tensor& input, std::optional<double> nan, std::optional<
     case DType::float32: largest = double(std::numeric_limits<float>::max()); break;
     default: largest = std::numeric_limits<double>::max();
   }
+  if (is_integral(input.dtype())) nan = posinf = neginf = 0.0;  // there is nothing to replace
   const Scalar parameters[] = {Scalar(nan.value_or(0.0)), Scalar(posinf.value_or(largest)),
                                Scalar(neginf.value_or(-largest))};
   return run<NanToNum>(in, into, parameters);
@@ -183,6 +185,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
         value.tensor->dim(), " dimension(s).");
   Tensor converted;
   if (value.tensor && value.tensor->dtype() != input.dtype()) {
+    check_value("masked_fill", *value.tensor, input.dtype());
     converted = to(*value.tensor, input.dtype());
     value.tensor = &converted;
   } else if (value.tensor && into.target &&
@@ -191,10 +194,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
     value.tensor = &converted;
   } else if (!value.tensor) {
     if (is_integral(input.dtype())) {
-      if (value.scalar.is_floating() && std::trunc(value.scalar.d) != value.scalar.d)
-        fail<RuntimeError>("value cannot be converted to type ", dtype_name(input.dtype()),
-                           "_t without overflow\nmasked_fill(): ", describe("input", input),
-                           "; value: ", value.scalar.d);
+      check_fits("masked_fill", "value", value.scalar, input.dtype());
       value.scalar = input.dtype() == DType::boolean ? Scalar(value.scalar.as_double() != 0)
                                                      : Scalar(value.scalar.as_int());
     }

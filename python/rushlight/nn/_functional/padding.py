@@ -27,7 +27,7 @@ def pad(
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if mode == "constant":
-        return _C.constant_pad_nd(input, pad, 0.0 if value is None else value)
+        return _C.constant_pad_nd(input, pad, 0.0 if value is None else float(value))
     if value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):

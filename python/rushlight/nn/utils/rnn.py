@@ -315,7 +315,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         missing = longest - s.size(0)
         if missing:
             edge = (0, missing) if padding_side == "right" else (missing, 0)
-            s = _C.constant_pad_nd(s, (0, 0) * (s.dim() - 1) + edge, padding_value)
+            s = _C.constant_pad_nd(s, (0, 0) * (s.dim() - 1) + edge, float(padding_value))
         rows.append(s)
     return _C.stack(rows, 0 if batch_first else 1)
 
