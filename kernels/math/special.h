@@ -145,7 +145,7 @@ HOST_DEVICE inline T polygamma(T order, T input) {
   if (!(x == x)) return input;
   if (x == kInfinity<double>) return T(0);
   if (x > 0) return static_cast<T>(n == 1 ? trigamma_positive(x) : polygamma_positive(n, x));
-  if (x == std::floor(x)) return n % 2 ? kInfinity<T> : kNaN<T>;
+  if (x == std::floor(x)) return n % 2 ? kInfinity<T> : -kInfinity<T>;  // as torch
   // down to -1 < x by the recurrence would lose digits far out; reflection is exact for the orders
   // that gradients of lgamma reach
   const double angle = kPi<double> * x, s = std::sin(angle), c = std::cos(angle);

@@ -94,6 +94,15 @@ def test_derivative_of_digamma(low, high, device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_poles_of_derivatives_of_digamma(dtype, device):
+    """At 0, -1, -2, ... the sign is the right side's, as in torch; even orders have another left."""
+    x = rl.tensor([0.0, -0.0, -1.0, -7.0], dtype=getattr(rl, dtype), device=device)
+    for n in range(1, 6):
+        pole = math.inf if n % 2 else -math.inf
+        assert rl.polygamma(n, x).tolist() == [pole] * 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_ends_of_special_functions(dtype, device):
     inf, nan = math.inf, math.nan
     x = [0.0, -0.0, inf, -inf, nan, 1e-30, -40.0, 40.0] * 20  # fills vectors, too
