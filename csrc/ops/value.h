@@ -77,7 +77,7 @@ inline Value round(const Value& a) { return apply_to_values<Round>(a); }
 inline Value trunc(const Value& a) { return apply_to_values<Trunc>(a); }
 inline Value pow(const Value& a, const Value& b) { return apply_to_values<Pow>(a, b); }
 inline Value floor_divide(const Value& a, const Value& b) {
-  return apply_to_values<FloorDivide>(a, b);
+  return apply_to_values<DivFloor>(a, b);
 }
 inline Value where(const Value& condition, const Value& a, const Value& b) {
   if (condition.is_scalar()) return condition.scalar() ? a : b;

@@ -219,6 +219,7 @@ Args:
 tensor([ 3, -4]))";
   static constexpr auto takes = Takes::numeric;
   static constexpr auto kernel = "div_floor_cpu";
+  static constexpr auto node = "NotImplemented";
   using Formula = DivFloor;
   static constexpr bool divides = true;
   static constexpr bool scalars_alone = true;

@@ -325,6 +325,7 @@ Args:
 tensor([0.0000, 0.5000, 1.0000]))";
   static constexpr auto takes = Takes::anything;
   static constexpr bool tensors_only = true;
+  static constexpr auto node = "NotImplemented";
   static constexpr Saves save = {};
   static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T v) {

@@ -46,3 +46,39 @@ def test_arrays_without_gradients():
         ):
             read(x)
     assert x.numpy(force=True).tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        ("x // 2", "floor_divide"),
+        ("5 // x", "floor_divide"),
+        ("torch.floor_divide(v, x)", "floor_divide"),
+        ("(x * 1).floor_divide_(v)", "floor_divide_"),
+        ("x * 2 + x // v", "floor_divide"),
+        ("torch.heaviside(x, v)", "heaviside"),
+        ("torch.heaviside(v, x)", "heaviside"),
+        ("(x * 1).heaviside_(v)", "heaviside_"),
+    ],
+)
+def test_of_what_has_none(call, name, device):
+    """The result has a history, so that backward() can say what is missing."""
+    x = torch.tensor([5.0, -3.0], device=device, requires_grad=True)
+    v = torch.tensor([1.0, 2.0], device=device)
+    y = eval(call, {"torch": torch, "x": x, "v": v})
+    assert y.requires_grad
+    if "x * 2 +" not in call:
+        assert y.grad_fn.name() == "torch::autograd::NotImplemented"
+    with pytest.raises(RuntimeError, match=f"^derivative for aten::{name} is not implemented\n"):
+        y.sum().backward()
+    assert x.grad is None
+    with torch.no_grad():
+        assert eval(call, {"torch": torch, "x": x, "v": v}).tolist() == y.tolist()
+
+
+def test_a_remainder_still_has_second_ones(device):
+    x = torch.tensor([5.5, -3.25], device=device, requires_grad=True)
+    y = torch.tensor([2.0, 2.0], device=device, requires_grad=True)
+    first = torch.autograd.grad(torch.remainder(x, y).sum(), (x, y), create_graph=True)
+    assert [g.tolist() for g in first] == [[1.0, 1.0], [-2.0, 2.0]]
+    torch.autograd.grad((first[0] + first[1] * x).sum(), x)

@@ -366,11 +366,12 @@ void bind_autograd(py::module_& m) {
     'MulBackward0'
 )");
   node.attr("__module__") = "rushlight.autograd.graph";
-  // The two that no operation makes have torch's C++ path as their name.
+  // Those that torch makes by hand have its C++ path as their name.
   node.def("name",
            [](const Node& n) {
              const std::string_view title = n.title();
-             const bool is_own = title == "AccumulateGrad" || title == "CopySlices";
+             const bool is_own =
+                 title == "AccumulateGrad" || title == "CopySlices" || title == "NotImplemented";
              return is_own ? text("torch::autograd::", title) : std::string(title);
            })
       .def_property_readonly("next_functions", &next_functions)

@@ -102,7 +102,10 @@ Gradients PointwiseNode::backward_rows(std::span<Tensor> grads, std::int64_t) {
 
 Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
   if (released) fail_second_backward();
-  if (!op_.differentiable) return {};
+  if (!op_.differentiable)
+    fail<RuntimeError>("derivative for aten::", op_.name, in_place_ ? "_" : "",
+                       " is not implemented\n", op_.name, "(): its result is constant between ",
+                       "jumps; where no gradient shall flow, call it on x.detach()");
   const bool rows = &shape != &shape_;
   if (op_.no_gradient && needs_input(0))
     fail<NotImplementedError>("the derivative for '", op_.no_gradient, "' is not implemented.");

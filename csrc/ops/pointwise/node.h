@@ -12,6 +12,7 @@ class PointwiseNode final : public Node {
   // In the order of the op's inputs: what it was given, whether its gradient is wanted is read from
   // the edge made here. `kept` replaces the tensor in what is saved (one that is overwritten).
   void add(const Input& original, const Tensor* kept, const Shape& shape);
+  void set_in_place() { in_place_ = true; }
   void save_output(const Tensor& out) { output_ = SavedOutput(out); }
   bool saves(int input) const { return needed_ >> input & 1; }
   bool saves_output() const { return needed_ & Save::output; }
@@ -44,6 +45,7 @@ class PointwiseNode final : public Node {
 
   const PointwiseOp& op_;
   unsigned needed_ = 0;
+  bool in_place_ = false;
   DType common_;
   Scalar parameters_[kMaxParameters];
   Slot slots_[kMaxInputs];

@@ -121,6 +121,7 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   auto* n = new PointwiseNode(op, parameters, shape, common);
   auto node = Ref<Node>::adopt(static_cast<Node*>(n));
   n->choose_saved(wanted);
+  if (out) n->set_in_place();
   for (int i = 0; i < op.inputs; ++i) {
     Tensor kept;  // a saved input that is about to be overwritten
     if (in[i].tensor && n->saves(i) && out &&
