@@ -95,7 +95,7 @@ def test_derivative_of_digamma(low, high, device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_poles_of_derivatives_of_digamma(dtype, device):
-    """At 0, -1, -2, ... the sign is the right side's, as in torch; even orders have another left."""
+    """At 0, -1, -2, ... the sign is the right side's, as in torch; even orders have both."""
     x = rl.tensor([0.0, -0.0, -1.0, -7.0], dtype=getattr(rl, dtype), device=device)
     for n in range(1, 6):
         pole = math.inf if n % 2 else -math.inf

@@ -119,3 +119,51 @@ def test_a_tensor_as_value(value):
         return found
 
     assert results(rushlight) == ask(results)
+
+
+# what x and y give in their own dtype, which out= only converts
+WRITES = """
+add(x, y)
+add(x, y, alpha=2)
+sub(y, x)
+mul(x, y)
+mul(x, 2)
+square(x)
+pow(x, 2)
+addcmul(x, x, y)
+clamp_min(x, y)
+bitwise_left_shift(x, y % 3)
+sqrt(x)
+atan2(x, y)
+reciprocal(x)
+rsqrt(x)
+logaddexp(x, y)
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("call", WRITES)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "bool", "float16", "bfloat16"])
+def test_out_of_another_dtype(call, dtype, device):
+    def results(module, where, wide, in_out):
+        x, y = (module.tensor(v, device=where).to(getattr(module, dtype))
+                for v in ([100, 7, -3, 2**30], [3, 120, 100, 5]))  # fmt: skip
+        if in_out:
+            call_with = call[:-1] + ", out=out)"
+            out = module.empty(0, dtype=getattr(module, wide), device=where)
+        else:
+            call_with, out = call, None
+        try:
+            y = eval("t." + call_with, {"t": module, "x": x, "y": y, "out": out})
+        except (RuntimeError, NotImplementedError) as error:
+            return type(error).__name__
+        assert not in_out or y is out
+        return repr(y.to(getattr(module, wide)).tolist())
+
+    for wide in ("int32", "int64", "float32", "float64"):
+        ours = results(rushlight, device, wide, True)
+        if "Error" not in ours:
+            assert ours == results(rushlight, device, wide, False)
+        if "float" not in dtype and not any(
+            name in call for name in ("sqrt", "atan2", "reciprocal", "logaddexp")
+        ):
+            assert ours == ask(lambda t, wide=wide: results(t, "cpu", wide, True))

@@ -248,6 +248,12 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->is_contiguous();
     dense &= out.is_contiguous();
   }
+  if (into.kind == Into::out && out.dtype() != result && !op.bool_result) {
+    // the arithmetic is that of the operands' dtype, and its result is converted
+    copy_bits(out, pointwise(op, in, parameters));
+    finish_inplace(out);
+    return out;
+  }
   Ref<Node> node;
   if (records) node = node_of(op, in, parameters, shape, common, wanted, out);
 
