@@ -396,6 +396,20 @@ def test_custom_functions():
     assert x.grad.tolist() == [[4, 4], [4, 4]]
 
 
+def test_custom_fwd_casts_the_inputs_of_a_plain_function():
+    """It has no ctx: its first argument is one of the tensors."""
+    amp = rushlight.amp
+
+    @amp.custom_fwd(device_type="cpu", cast_inputs=rushlight.float32)
+    def seen(x, y):
+        return x.dtype, y.dtype, rushlight.is_autocast_enabled("cpu")
+
+    x = rushlight.ones(1, dtype=rushlight.bfloat16)
+    with rushlight.autocast("cpu"):
+        assert seen(x, x) == (rushlight.float32, rushlight.float32, False)
+    assert seen(x, x) == (rushlight.bfloat16, rushlight.bfloat16, False)
+
+
 def test_a_cast_that_finds_no_memory_is_an_error(virtual_gpus):
     """The cast of an argument allocates: where that fails, the call raises as any other."""
     x = rushlight.ones(4096, 4096, device="cuda:1")

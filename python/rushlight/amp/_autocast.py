@@ -148,16 +148,17 @@ def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
     @functools.wraps(fwd)
-    def forward(ctx, *args, **kwargs):
+    def forward(*args, **kwargs):
+        ctx = args[0]  # of a function that is no forward its first argument, which is cast too
         enabled = _C.is_autocast_enabled(device_type)
         ctx._dtype = _C.get_autocast_dtype(device_type)
         if cast_inputs is None or not enabled:
             ctx._fwd_used_autocast = enabled
-            return fwd(ctx, *args, **kwargs)
+            return fwd(*args, **kwargs)
         ctx._fwd_used_autocast = False
         args = _cast(args, device_type, cast_inputs)
         with autocast(device_type, enabled=False):
-            return fwd(ctx, *args, **_cast(kwargs, device_type, cast_inputs))
+            return fwd(*args, **_cast(kwargs, device_type, cast_inputs))
 
     return forward
 
