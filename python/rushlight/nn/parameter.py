@@ -5,10 +5,36 @@ from rushlight import _C
 Tensor = _C.Tensor
 
 
-class Parameter(Tensor):
+class _ParameterType(type(Tensor)):  # type: ignore[misc]
+    """A tensor of a class of the program's own is a parameter by a mark."""
+
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or (
+            cls is Parameter
+            and isinstance(instance, Tensor)
+            and getattr(instance, "_is_param", False)
+        )
+
+
+def _marked(data, requires_grad):
+    """The parameter made of a tensor of the program's own class: one of that class."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
+            "detach() returns an instance of the same type, but return type "
+            f"{type(made).__name__} was found instead.\nlet the class's __torch_function__ return "
+            f"a {type(data).__name__} for detach, or pass data.as_subclass(torch.Tensor)"
+        )
+    made._is_param = True
+    return made
+
+
+class Parameter(Tensor, metaclass=_ParameterType):
     """A tensor that a module trains.
 
-    It shares memory with `data` and has no history.
+    It shares memory with `data` and has no history. Of a tensor of a subclass it is a tensor of
+    that class, which isinstance(p, torch.nn.Parameter) knows as a parameter.
 
     Args:
         data: the values; without them, an empty tensor.
@@ -30,6 +56,8 @@ class Parameter(Tensor):
             )
         if type(data) is not Tensor and hasattr(data, "_parameter"):  # a DTensor stays one
             return data._parameter(requires_grad)
+        if type(data) is not Tensor and not issubclass(type(data), Parameter):
+            return _marked(data, requires_grad)
         self = Tensor.__new__(cls, data)
         if requires_grad:
             self.requires_grad_(True)

@@ -228,7 +228,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
 
     def __setattr__(self, name, value):
         d = self.__dict__
-        if isinstance(value, Parameter):
+        if isinstance(value, Tensor) and isinstance(value, Parameter):
             if "_parameters" not in d:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, "_buffers", "_modules")
