@@ -9,6 +9,17 @@ from tests.ops.nn_compare import array, close, compare, functional
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_of_no_integers_is_empty(name, device):
+    """torch asks for no kernel there; of any element it refuses them."""
+    for dtype in (rushlight.int64, rushlight.bool):
+        x = rushlight.ones(2, 0, dtype=dtype, device=device)
+        out = getattr(rushlight, name)(x, 1)
+        assert out.dtype == dtype and out.shape == (2, 0)
+        with pytest.raises(NotImplementedError, match="not implemented for"):
+            getattr(rushlight, name)(rushlight.ones(2, dtype=dtype, device=device), 0)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 @pytest.mark.parametrize(("shape", "dim"), [((3, 5), 1), ((3, 5), 0), ((2, 40, 3), 1), ((4,), 0)])
 def test_softmax(reference, device, name, shape, dim):
     compare(reference, lambda t, x: getattr(t, name)(x, dim), [array(shape, 1, 3.0)], device)
