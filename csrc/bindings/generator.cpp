@@ -50,6 +50,22 @@ Ref<Generator> copy_of(Generator& g) {
   return made;
 }
 
+// torch's own form: the type, its arguments, and (seed, None, state) for __setstate__.
+py::tuple reduced(py::object self) {
+  auto& g = py::cast<Generator&>(self);
+  return py::make_tuple(py::type::of(self), py::make_tuple(device_object(g)),
+                        py::make_tuple(g.initial_seed(), py::none(), g.get_state()));
+}
+
+void set_reduced(Generator& g, const py::tuple& state) {
+  if (state.size() != 3)
+    fail<RuntimeError>(
+        "Generator.__setstate__(): expected (seed, None, state), but got a tuple of ", state.size(),
+        "\nmake the state with Generator.__reduce__()");
+  g.manual_seed(read_seed(state[0]));
+  g.set_state(py::cast<Tensor>(state[2]));
+}
+
 }  // namespace
 
 bool Argument<Ref<Generator>>::read(PyObject* o, Ref<Generator>& s) {
@@ -85,7 +101,11 @@ void bind_generator(py::module_& m) {
             return self;
           },
           py::arg("new_state"), "Continues where get_state() was called.")
+      .def("__reduce__", &reduced)  // of copy and pickle
       .def("clone_state", &copy_of, "A generator of its own in the same state.");
+  // Under its own name pybind11 takes it as a constructor, which it calls once only.
+  type.attr("__setstate__") =
+      py::cpp_function(&set_reduced, py::name("_setstate"), py::is_method(type));
   type.attr("__module__") = "rushlight._C";
 
   auto cpu = Ref<Generator>::share(&default_generator(kCpu));

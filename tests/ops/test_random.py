@@ -3,6 +3,9 @@ virtual GPU has a stream of its own, of the same numbers. Logarithms and sines m
 last bits.
 """
 
+import copy
+import pickle
+
 import pytest
 
 import rushlight
@@ -261,3 +264,18 @@ def test_fork_rng_puts_the_stream_back(on_device):
     after = rushlight.rand(3)
     rushlight.manual_seed(1)
     assert after.tolist() == rushlight.rand(3).tolist()
+
+
+def test_generators_are_copied_and_pickled_with_their_state(on_device):
+    g = rushlight.Generator(device=on_device).manual_seed(5)
+    rushlight.rand(3, generator=g, device=on_device)
+    others = [copy.copy(g), copy.deepcopy(g)]
+    others += [pickle.loads(pickle.dumps(g, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)]
+    state = g.get_state()
+    drawn = rushlight.rand(3, generator=g, device=on_device)
+    for other in others:
+        assert other is not g and other.device == g.device and other.initial_seed() == 5
+        assert other.get_state().equal(state)
+        assert rushlight.rand(3, generator=other, device=on_device).equal(drawn)
+    with pytest.raises(RuntimeError, match="expected \\(seed, None, state\\)"):
+        g.__setstate__((1,))
