@@ -29,26 +29,46 @@ Tensor empty(Sizes sizes, DType dtype, Device device) {
 
 Tensor empty_like(const Tensor& t) { return empty_like(t, t.dtype()); }
 
-// Dense tensors in another order of dimensions keep that order; anything else becomes row-major.
+// Whether t's elements, in some order of its dimensions, fill memory without a gap or an overlap.
+static bool fills_memory(const Tensor& t) {
+  std::int64_t next = 1;
+  for (int left = t.dim(); left > 0; --left) {
+    int found = -1;
+    for (int d = 0; d < t.dim() && found < 0; ++d)
+      if (t->shape.sizes[std::size_t(d)] > 1 && t->strides[std::size_t(d)] == next) found = d;
+    if (found < 0) break;
+    next *= t->shape.sizes[std::size_t(found)];
+  }
+  return next == t.numel();
+}
+
+// The strides of torch's preserve_format. A tensor that fills its memory keeps its own. Any other
+// gets dense ones in the order of its strides, by insertion from the last dimension on: a stride
+// of 0, that of an expanded dimension, decides nothing, and of two equal ones the longer
+// dimension's is the outer.
 Tensor empty_like(const Tensor& t, DType dtype) {
   if (t.is_contiguous() || t.numel() == 0) [[likely]]
     return empty(t.sizes(), dtype, t.device());
-  int order[kMaxRank];
+  if (fills_memory(t)) return empty_strided(t.sizes(), t->strides.data(), dtype, t.device());
+  std::size_t order[kMaxRank];  // the innermost first
   const int rank = t.dim();
-  for (int d = 0; d < rank; ++d) order[d] = d;
-  std::stable_sort(order, order + rank, [&](int a, int b) {
-    return t->strides[std::size_t(a)] > t->strides[std::size_t(b)];
-  });
+  for (int i = 0; i < rank; ++i) order[i] = std::size_t(rank - 1 - i);
+  for (int i = 1; i < rank; ++i)
+    for (int at = i, inner = i - 1; inner >= 0; --inner) {
+      const std::size_t a = order[inner], b = order[at];
+      const std::int64_t x = t->strides[a], y = t->strides[b];
+      if (x == 0 || y == 0) continue;
+      if (x < y) break;
+      if (x == y && t->shape.sizes[a] <= t->shape.sizes[b]) continue;
+      std::swap(order[inner], order[at]);
+      at = inner;
+    }
   Strides strides{};
   std::int64_t step = 1;
-  bool dense = true;
-  for (int k = rank - 1; k >= 0; --k) {
-    const auto d = std::size_t(order[k]);
-    dense &= t->shape.sizes[d] == 1 || t->strides[d] != 0;
-    strides[d] = step;
-    step *= std::max<std::int64_t>(t->shape.sizes[d], 1);
+  for (int i = 0; i < rank; ++i) {
+    strides[order[i]] = step;
+    step = checked_mul(step, t->shape.sizes[order[i]]);
   }
-  if (!dense) return empty(t.sizes(), dtype, t.device());
   return empty_strided(t.sizes(), strides.data(), dtype, t.device());
 }
 

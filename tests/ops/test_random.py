@@ -279,3 +279,17 @@ def test_generators_are_copied_and_pickled_with_their_state(on_device):
         assert rushlight.rand(3, generator=other, device=on_device).equal(drawn)
     with pytest.raises(RuntimeError, match="expected \\(seed, None, state\\)"):
         g.__setstate__((1,))
+
+
+@pytest.mark.parametrize("layout", ["randn(3, 4).t().expand(2, 4, 3)",
+                                    "randn(3, 4).unfold(1, 3, 1)"])  # fmt: skip
+@pytest.mark.parametrize("call", ["T.rand_like(x)", "F.dropout(x)", "T.bernoulli(x * 0 + 0.5)",
+                                  "T.bernoulli(x, 0.5)", "F.alpha_dropout(x)"])  # fmt: skip
+def test_draws_fill_the_layout_that_torch_gives_to_overlapping_inputs(call, layout, on_device):
+    results = []
+    for library in (rushlight, torch):
+        library.manual_seed(3)
+        names = {"T": library, "F": library.nn.functional, "x": eval(f"library.{layout}")}
+        results.append(eval(call, names))
+        assert results[-1].stride() == results[0].stride()
+    same_numbers(*results, rtol=1e-6)

@@ -1,5 +1,7 @@
 """Strides of results that torch does not lay out in rows; tests/oracle compares all others."""
 
+import random
+
 import pytest
 
 import rushlight
@@ -58,3 +60,25 @@ def test_strides_are_those_of_torch(call, device):
     ours, theirs = answer(rushlight, call, device), answer(torch, call, "cpu")
     same_as_torch(ours, theirs, rtol=1e-5)
     assert ours.stride() == theirs.stride()
+
+
+def test_a_copy_of_any_layout_has_torch_s_strides(device):
+    """Random sizes and strides: expanded, overlapping, with gaps, and dense in any order."""
+    chance = random.Random(0)
+    for _ in range(400):
+        rank = chance.randint(1, 5)
+        sizes = [chance.choice([1, 2, 3, 4]) for _ in range(rank)]
+        strides = [chance.choice([0, 1, 2, 3, 4, 6, 8, 12, 24]) for _ in range(rank)]
+        ours, theirs = (
+            library.arange(500.0, device=where).as_strided(sizes, strides)
+            for library, where in ((rushlight, device), (torch, "cpu"))
+        )
+        if ours.is_contiguous():  # there we give a dimension of size 1 the stride of a row's
+            continue
+        for call in ("empty_like(x)", "clone(x)", "Tensor.double(x)"):
+            got, expected = (
+                eval(f"library.{call}", {"library": library, "x": x})
+                for library, x in ((rushlight, ours), (torch, theirs))
+            )
+            assert got.stride() == expected.stride(), (call, sizes, strides)
+        assert ours.clone().tolist() == theirs.tolist()

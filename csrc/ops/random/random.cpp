@@ -149,13 +149,14 @@ Tensor bernoulli(const Tensor& input, const GeneratorRef& g) {
   Tensor out;
   {
     const GradMode off(false);
-    out = filled(bernoulli_(empty_like(input), input, g));
+    // in rows whatever the layout of input, as torch's
+    out = filled(bernoulli_(empty(input.sizes(), input.dtype(), input.device()), input, g));
   }
   return record("BernoulliBackward0", out, kNoGradient, input);
 }
 Tensor bernoulli(const Tensor& input, double p, const GeneratorRef& g) {
   const GradMode off(false);
-  return filled(bernoulli_(empty_like(input), p, g));
+  return filled(bernoulli_(empty(input.sizes(), input.dtype(), input.device()), p, g));
 }
 
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement,
