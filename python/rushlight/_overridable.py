@@ -80,9 +80,11 @@ def _overridable():
     functions, names = {}, {}
 
     def add(key, function, name):
-        if function not in ignored and function not in names:
+        if function in names:
+            return
+        names[function] = name  # also of those that cannot be taken over, as torch has it
+        if function not in ignored:
             functions.setdefault(key, []).append(function)
-            names[function] = name
 
     for module, path, members in _namespaces():
         for name in sorted(members):
@@ -103,7 +105,7 @@ def get_overridable_functions():
 
 
 def resolve_name(f):
-    """The name of a function that can be taken over, as programs write it; else None.
+    """The name of a function of tensors, as programs write it; None of any other.
 
     Args:
         f: a function, a method of Tensor, or `Tensor.shape.__get__` and its like.
@@ -125,7 +127,8 @@ def is_tensor_method_or_property(func):
     """
     if func.__name__ == "__get__":
         return True
-    return (resolve_name(func) or "").startswith("torch.Tensor.")
+    name = resolve_name(func) or ""
+    return name.startswith("torch.Tensor.") and func not in get_ignored_functions()
 
 
 def _dummy(function):
@@ -142,4 +145,5 @@ def _dummy(function):
 @functools.cache
 def get_testing_overrides():
     """Each function that can be taken over -> one of the same parameters that returns -1."""
-    return {function: _dummy(function) for function in _overridable()[1]}
+    groups = get_overridable_functions().values()
+    return {function: _dummy(function) for group in groups for function in group}

@@ -365,3 +365,14 @@ def test_copies_are_of_the_class():
         return [kinds(r) for r in results] + [x.tolist(), kinds(x.as_subclass(torch.Tensor))]
 
     assert scenario(rushlight) == ask(scenario)
+
+
+def test_functions_that_make_tensors_have_names():
+    """They cannot be taken over, but a program that logs its calls asks for them too."""
+    o = rushlight.overrides
+    assert o.resolve_name(rushlight.ones) == "torch.ones"
+    assert o.resolve_name(rushlight.from_numpy) == "torch.from_numpy"
+    assert o.resolve_name(rushlight.Tensor.new_ones) == "torch.Tensor.new_ones"
+    assert o.resolve_name(len) is None
+    assert not o.is_tensor_method_or_property(rushlight.Tensor.new_ones)
+    assert rushlight.ones not in o.get_testing_overrides()
