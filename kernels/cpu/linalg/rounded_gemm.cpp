@@ -83,6 +83,26 @@ void pack_rounded(Matrix<const float> rows, Index m, Index k, Index pairs, Pair*
     round_row(rows.data + std::min(i, m - 1) * rows.ld, i < m ? k : 0, 2 * pairs, to + i * pairs);
 }
 
+void multiply_panel(const Pair* rows, Index m, Index pairs, const Pair* panel, Index n, float alpha,
+                    float beta, Matrix<float> out) {
+  alignas(64) float sums[kWide * kWide];
+  for (Index r = 0; r < m; r += kWide, rows += kWide * pairs) {
+    amx::multiply({{rows, r + kTile < m ? rows + kTile * pairs : nullptr},
+                   {},
+                   pairs * Index(sizeof(Pair)),
+                   kTile * Index(sizeof(Pair)),
+                   panel,
+                   kWide * Index(sizeof(Pair)),
+                   amx::kPanelOffsets.data(),
+                   pairs / kTile,
+                   sums,
+                   false,
+                   panel,
+                   0});
+    put(sums, std::min(kWide, m - r), n, alpha, beta, out.data + r * out.ld, out.ld);
+  }
+}
+
 bool rounded_gemm(Index m, Index n, Index k, float alpha, Matrix<const float> left,
                   Matrix<const float> right, float beta, Matrix<float> out) {
   const Index pairs = rounded_up((k + 1) / 2, kTile), lots = pairs / kTile;
@@ -90,27 +110,11 @@ bool rounded_gemm(Index m, Index n, Index k, float alpha, Matrix<const float> le
     return false;
   Scratch<Pair> a(std::size_t(rounded_up(m, kWide) * pairs)), b(std::size_t(pairs * kWide));
   pack_rounded(left, m, k, pairs, a.data());
-  alignas(64) float sums[kWide * kWide];
   const amx::Tiles tiles(kTile);
   for (Index c = 0; c < n; c += kWide) {
     pack_panel(right, c, n, k, pairs, b.data());
-    for (Index r = 0; r < m; r += kWide) {
-      const Pair* const rows = a.data() + r * pairs;
-      amx::multiply({{rows, r + kTile < m ? rows + kTile * pairs : nullptr},
-                     {},
-                     pairs * Index(sizeof(Pair)),
-                     kTile * Index(sizeof(Pair)),
-                     b.data(),
-                     kWide * Index(sizeof(Pair)),
-                     amx::kPanelOffsets.data(),
-                     lots,
-                     sums,
-                     false,
-                     b.data(),
-                     0});
-      put(sums, std::min(kWide, m - r), std::min(kWide, n - c), alpha, beta,
-          out.data + r * out.ld + c, out.ld);
-    }
+    multiply_panel(a.data(), m, pairs, b.data(), std::min(kWide, n - c), alpha, beta,
+                   {out.data + c, out.ld});
   }
   return true;
 }
@@ -120,6 +124,8 @@ bool rounded_gemm(std::int64_t, std::int64_t, std::int64_t, float, Matrix<const 
   return false;
 }
 void pack_rounded(Matrix<const float>, std::int64_t, std::int64_t, std::int64_t, Bfloat16Pair*) {}
+void multiply_panel(const Bfloat16Pair*, std::int64_t, std::int64_t, const Bfloat16Pair*,
+                    std::int64_t, float, float, Matrix<float>) {}
 #endif
 
 }  // namespace rushlight
