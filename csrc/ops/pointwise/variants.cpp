@@ -32,6 +32,10 @@ Tensor pow(Input input, Input exponent, Into into) {
     fail<RuntimeError>(
         "Integers to negative integer powers are not allowed.\npow(): convert the input first, for "
         "example with .float()");
+  if (dtype == DType::boolean) {  // x ** True is x, and x ** False is True
+    const Input either[] = {input, {nullptr, Scalar(e == 0)}};
+    return run<BitwiseOr>(either, into);
+  }
   if (dtype == input.tensor->dtype()) {
     if (e == 2) return run<Square>(one, into);
     if (e == 3) return run<Cube>(one, into);
