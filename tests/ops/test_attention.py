@@ -5,6 +5,7 @@ import math
 import pytest
 
 import rushlight
+from tests.emulator import EMULATED
 from tests.ops.nn_compare import array, close, compare
 
 attend = rushlight.nn.functional.scaled_dot_product_attention
@@ -151,6 +152,8 @@ def test_bfloat16_of_several_blocks(
 ):
     """The processor's own products of bfloat16 may round the weights, not more."""
     T = rushlight
+    if EMULATED:  # it has no such products
+        length, keys = min(length, 20), min(keys, 40)
     T.manual_seed(1)
     sizes = [(4, length, features), (kv_heads, keys, features), (kv_heads, keys, of_value)]
     given = [T.randn(1, *size, device=device).bfloat16() for size in sizes]

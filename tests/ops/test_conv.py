@@ -205,7 +205,7 @@ def test_bfloat16_of_pixels(channels, out, groups, stride, dilation, kernel, pad
     rushlight.manual_seed(0)
     w, b = rushlight.randn(out, channels // groups, *kernel, device=device), rushlight.randn(out)
     options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-    for size in ((9, 11), (12, 40)) if EMULATED else ((9, 11), (12, 40), (60, 90)):
+    for size in ((5, 7),) if EMULATED else ((9, 11), (12, 40), (60, 90)):
         x = rushlight.randn(2, channels, *size, device=device)
         x = x.contiguous(memory_format=rushlight.channels_last)
         check_bfloat16(rushlight.nn.functional.conv2d, (x, w, b.to(device)), options)

@@ -59,7 +59,7 @@ REASONS = (
     Reason(
         ("SGD step", "SGD momentum"),
         False,
-        "A strided parameter is copied to a dense one and back: half of the time.",
+        "A strided parameter is copied to a dense one and back: two thirds of the time.",
         ("strided",),
     ),
 )
