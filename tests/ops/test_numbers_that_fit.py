@@ -167,3 +167,13 @@ def test_out_of_another_dtype(call, dtype, device):
             name in call for name in ("sqrt", "atan2", "reciprocal", "logaddexp")
         ):
             assert ours == ask(lambda t, wide=wide: results(t, "cpu", wide, True))
+
+
+def test_powers_of_bools(device):
+    x = rushlight.tensor([True, False], device=device)
+    assert (x**True).tolist() == [True, False]
+    assert (x**False).tolist() == [True, True]
+    assert x.clone().pow_(False).tolist() == [True, True]
+    assert (x**2).tolist() == [1, 0]
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        _ = x**x

@@ -497,13 +497,3 @@ def test_dense_floats_of_mixed_types(device, n, out):
                 rl.mul(on_device, b.to(device), out=found[:n])
                 assert found.tolist() == [*wanted.tolist(), 9, 9, 9, 9]
                 assert (on_device * 3 > b.to(device)).tolist() == (a * 3 > b).tolist()
-
-
-def test_powers_of_bools(device):
-    x = rl.tensor([True, False], device=device)
-    assert (x**True).tolist() == [True, False]
-    assert (x**False).tolist() == [True, True]
-    assert x.clone().pow_(False).tolist() == [True, True]
-    assert (x**2).tolist() == [1, 0]
-    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
-        _ = x**x

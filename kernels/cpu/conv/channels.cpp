@@ -33,10 +33,11 @@ void interleave(const Correlation& s, const float* x, Index first, Index group, 
     for (Index c = 0; c < s.c; ++c, d += group) {
       const Index plane = volume.first + first * volume.step + c / volume.channels;
       const Index i0 = std::clamp<Index>((volume.step - 1 - plane) / volume.step, 0, group);
-      const Index i1 = std::clamp<Index>((volume.planes - 1 - plane) / volume.step + 1, i0, group);
-      if (plane >= volume.planes || i1 - i0 < group)
+      const Index i1 =
+          std::clamp<Index>((volume.planes - plane + volume.step - 1) / volume.step, i0, group);
+      if (i1 - i0 < group)
         for (Index p = 0; p < pixels; ++p) std::fill_n(d + p * s.c * group, group, 0.f);
-      if (plane >= volume.planes || i0 == i1) continue;
+      if (i0 == i1) continue;
       transpose(
           x + at + (plane + i0 * volume.step) * s.from.image + c % volume.channels * s.from.channel,
           volume.step * s.from.image, i1 - i0, pixels, d + i0, s.c * group);
