@@ -9,6 +9,7 @@
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/reduce_formulas.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/scan.h"
 
 namespace rushlight {
