@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import rushlight
+from tests.emulator import EMULATED
 
 LAYOUTS = {  # and whose values they have
     "contiguous": (lambda x: x, "all"),
@@ -75,3 +76,23 @@ def test_a_product_of_a_nan_is_a_nan(on_device):
     rows = (a @ t.ones(32, 32, dtype=t.bfloat16)).isnan()
     assert rows[3].all() and rows.sum() == 32
     assert (a @ t.ones(32, dtype=t.bfloat16)).isnan().tolist() == [i == 3 for i in range(8)]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64", "int32"])
+def test_every_number_of_rows(dtype, device):
+    """As rows go in groups, the last of which may be the smaller one. Of small whole numbers all
+    sums are exact, of bfloat16 too before the result is rounded."""
+    t = rushlight
+    rows, columns, depths = range(1, 42), (1, 7, 24, 33), (5, 128, 300)
+    if EMULATED:
+        rows, columns, depths = (9, 18, 33), (7, 33), (5, 128)
+    of, kind = t.Generator().manual_seed(0), getattr(t, dtype)
+    for k in depths:
+        a = t.randint(-3, 4, (max(rows), k), generator=of)
+        b = t.randint(-3, 4, (k, max(columns)), generator=of)
+        exact = (a[:, :, None] * b[None]).sum(1).to(kind)
+        for lay_a, lay_b in itertools.product(("contiguous", "transposed"), repeat=2):
+            for m, n in itertools.product(rows, columns):
+                x = LAYOUTS[lay_a][0](a[:m].to(kind).to(device))
+                y = LAYOUTS[lay_b][0](b[:, :n].to(kind).to(device))
+                assert t.equal((x @ y).cpu(), exact[:m, :n]), (m, n, k, lay_a, lay_b)

@@ -3,6 +3,7 @@
 #include "row_products.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kernels/cpu/wide_vector.h"
@@ -100,14 +101,21 @@ template <class T, int R, int C>
   }
 }
 
-constexpr int together(int rows) { return rows <= 4 ? 6 : 3; }  // rows of right at a time
+// Rows of right at a time, for groups of at most so many rows of left: the last group is smaller.
+constexpr int together(int rows) { return rows <= 4 ? 6 : 3; }
 template <class T>
 using Function = void (*)(const Rows<T>&);
-template <class T, int... R>
-Function<T> pick(std::integer_sequence<int, R...>, Index rows, bool one) {
-  static constexpr Function<T> table[2][kMost] = {{rows_by_rows<T, R + 1, together(R + 1)>...},
-                                                  {rows_by_rows<T, R + 1, 1>...}};
-  return table[one][rows - 1];
+template <class T, int C, int... R>
+constexpr std::array<Function<T>, sizeof...(R)> of_columns(std::integer_sequence<int, R...>) {
+  return {rows_by_rows<T, R + 1, C>...};
+}
+template <class T>
+Function<T> pick(Index rows, int columns) {
+  static constexpr auto one = of_columns<T, 1>(std::make_integer_sequence<int, int(kMost)>()),
+                        three = of_columns<T, 3>(std::make_integer_sequence<int, int(kMost)>());
+  static constexpr auto six = of_columns<T, 6>(std::make_integer_sequence<int, 4>());
+  const auto at = std::size_t(rows - 1);
+  return columns == 1 ? one[at] : columns == 3 ? three[at] : six[at];
 }
 
 }  // namespace
@@ -118,21 +126,20 @@ void row_products(const StridedMatrix<const T>& left, const StridedMatrix<const 
   const Index m = out.rows, n = out.cols, k = left.cols;
   const Index groups = (m + kMost - 1) / kMost, height = (m + groups - 1) / groups;
   const Index deepest = kSlab / Index(sizeof(T)) / height / 16 * 16 * 4;
-  const auto sizes = std::make_integer_sequence<int, int(kMost)>();
   for (Index d = 0; d < k; d += deepest) {
     const Index depth = std::min(deepest, k - d);
-    const Index at_once = together(int(height));
+    const int at_once = together(int(height));
     parallel_for((n + at_once - 1) / at_once, 1 + kWorthwhile / (m * depth * at_once),
                  [&](Index begin, Index end) {
                    for (Index j = begin * at_once; j < std::min(n, end * at_once);) {
-                     const bool one = n - j < at_once;
+                     const int columns = n - j < at_once ? 1 : at_once;
                      for (Index i = 0; i < m; i += height)
-                       pick<T>(sizes, std::min(height, m - i),
-                               one)({left.data + i * left.row_stride + d,
-                                     right.data + j * right.row_stride + d, left.row_stride,
-                                     right.row_stride, depth, out.data + i * out.row_stride + j,
-                                     out.row_stride, alpha, d == 0 ? beta : T(1)});
-                     j += one ? 1 : at_once;
+                       pick<T>(std::min(height, m - i),
+                               columns)({left.data + i * left.row_stride + d,
+                                         right.data + j * right.row_stride + d, left.row_stride,
+                                         right.row_stride, depth, out.data + i * out.row_stride + j,
+                                         out.row_stride, alpha, d == 0 ? beta : T(1)});
+                     j += columns;
                    }
                  });
   }
