@@ -17,6 +17,8 @@ struct RecurrentShape {
   std::int64_t out;  // features of a state h: `hidden`, or what w_hr projects it to
   std::int64_t rows;
   const std::int64_t* batch_sizes;  // of each step, on the host; null: all are `batch`
+  bool rounded;  // weights and inputs are numbers of bfloat16: states and gradients may be
+                 // rounded to it where they are multiplied
 
   std::int64_t rows_of(std::int64_t step) const { return batch_sizes ? batch_sizes[step] : batch; }
 };
@@ -79,6 +81,7 @@ struct RecurrentBackward {
 };
 
 struct RecurrentKernels {
+  bool (*rounds)();  // whether products are quicker where `rounded`; null: never
   // Whether `forward` is quicker with the input itself, of so many features; null: never.
   bool (*takes_input)(const RecurrentShape& s, std::int64_t features, DType dtype);
   void (*forward)(const RecurrentShape& s, const RecurrentForward& v);

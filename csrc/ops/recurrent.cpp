@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/backend.h"
 #include "ops/random/random.h"
 
 namespace rushlight {
@@ -97,6 +98,13 @@ std::vector<Tensor> in_float(const std::vector<Tensor>& list) {
   return out;
 }
 
+// Whether products of what is computed in float32 for `t` are quicker as those of its dtype.
+bool rounds_products(const Tensor& t) {
+  if (t.dtype() != DType::bfloat16 || t.device().is_meta()) return false;
+  const auto rounds = backend(t.device()).recurrent->rounds;
+  return rounds && rounds();
+}
+
 const char* layer_node(Cell cell, Device device, bool packed, bool projects) {
   if (device.is_cuda()) return "CudnnRnnBackward0";
   if (packed) return "CatBackward0";
@@ -128,8 +136,10 @@ std::vector<Tensor> recurrent_stack(Cell cell, const Tensor& given, const Tensor
   const char* const op = name_of(cell);
   check_stack(op, cell, given, bool(sizes), hx, params);
   if (is_reduced(given.dtype())) {  // computed in float32, rounded once
+    RecurrentStack in_full = stack;
+    in_full.rounded = rounds_products(given);
     std::vector<Tensor> out = recurrent_stack(cell, to(given, DType::float32), sizes, in_float(hx),
-                                              in_float(params), stack);
+                                              in_float(params), in_full);
     for (Tensor& t : out) t = to(t, given.dtype());
     return out;
   }
@@ -166,7 +176,7 @@ std::vector<Tensor> recurrent_stack(Cell cell, const Tensor& given, const Tensor
   for (std::int64_t layer = 0; layer < stack.num_layers; ++layer) {
     std::vector<Tensor> outputs;
     for (std::int64_t d = 0; d < directions; ++d) {
-      RecurrentWeights w{param[0], param[1], {}, {}, {}};
+      RecurrentWeights w{param[0], param[1], {}, {}, {}, stack.rounded};
       if (stack.has_biases) w.b_ih = param[2], w.b_hh = param[3];
       if (projects) w.w_hr = param[each - 1];
       param += each;

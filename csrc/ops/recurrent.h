@@ -9,6 +9,7 @@ namespace rushlight {
 // that w_hr projects a state to.
 struct RecurrentWeights {
   Tensor w_ih, w_hh, b_ih, b_hh, w_hr;  // (G H, input), (G H, P), (G H), (G H), (P, H)
+  bool rounded = false;  // numbers of bfloat16, as the input: products of it serve
 };
 using BatchSizes = std::shared_ptr<const std::vector<std::int64_t>>;
 
@@ -31,6 +32,7 @@ struct RecurrentStack {
   std::int64_t num_layers;
   double dropout;  // between layers, in training
   bool train, bidirectional;
+  bool rounded = false;  // as of RecurrentWeights
 };
 // hx: (layers * directions, batch, P), and for an LSTM (layers * directions, batch, H).
 // batch_sizes: undefined, or an int64 tensor on the CPU, of a packed input. params: for each layer

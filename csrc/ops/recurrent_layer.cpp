@@ -41,6 +41,9 @@ struct Layer {
     const auto takes = is_idle() ? nullptr : backend(device).recurrent->takes_input;
     return takes && takes(shape, features, dtype);
   }
+  // As a product takes it, and what a product gives.
+  Tensor operand(const Tensor& t) const { return shape.rounded ? to(t, DType::bfloat16) : t; }
+  Tensor result(const Tensor& t) const { return to(t, dtype); }
   double nanoseconds() const {
     return double(shape.rows) * double(gates) * double(shape.out) * kNanosecondsPerProduct;
   }
@@ -72,7 +75,8 @@ Layer layer_of(Cell cell, bool reverse, const Tensor& input, const BatchSizes& b
              .hidden = l.gates / gates_of(cell),
              .out = h->shape[1],
              .rows = batch_sizes ? input->shape[0] : input->shape[0] * input->shape[1],
-             .batch_sizes = batch_sizes ? batch_sizes->data() : nullptr};
+             .batch_sizes = batch_sizes ? batch_sizes->data() : nullptr,
+             .rounded = w.rounded};
   return l;
 }
 
@@ -93,7 +97,9 @@ void run_forward(Layer& l, bool records, const Tensor& input, const RecurrentWei
     rows = dense(input), w_ih = dense(w.w_ih);
     if (records) gates = l.empty_rows(l.gates);
   } else {
-    gates = linear(flat_rows(input, l), w.w_ih, bias ? std::optional<Tensor>(bias) : std::nullopt);
+    const Tensor product = linear(l.operand(flat_rows(input, l)), l.operand(w.w_ih),
+                                  bias ? std::optional<Tensor>(l.operand(bias)) : std::nullopt);
+    gates = l.result(product);
   }
   if (records) l.activated = gates;
   if (l.is_idle()) return;
@@ -168,16 +174,18 @@ std::vector<Tensor> fused_gradients(const Layer& l, std::span<Tensor> grads, Nod
   const Upstream g = run_backward_steps(l, grads, saved[kWhh].get(), saved[kWhr].get(), wants(kH));
   const bool gru = l.shape.cell == Cell::gru;
   std::vector<Tensor> out(kInputs);
-  if (wants(kInput)) out[kInput] = reshape(mm(g.gates, saved[kWih].get()), input.shape());
+  const Tensor gates = l.operand(g.gates), hidden = gru ? l.operand(g.hidden) : gates;
+  if (wants(kInput))
+    out[kInput] = reshape(l.result(mm(gates, l.operand(saved[kWih].get()))), input.shape());
   if (wants(kH)) out[kH] = g.h;
   if (wants(kC)) out[kC] = g.c;
-  if (wants(kWih)) out[kWih] = mm(t(g.gates), flat_rows(input, l));
-  if (wants(kWhh)) out[kWhh] = mm(t(gru ? g.hidden : g.gates), l.previous);
+  if (wants(kWih)) out[kWih] = l.result(mm(t(gates), l.operand(flat_rows(input, l))));
+  if (wants(kWhh)) out[kWhh] = l.result(mm(t(hidden), l.operand(l.previous)));
   if (wants(kBih)) out[kBih] = sum(g.gates, Shape{0}, false);
   if (wants(kBhh))
     out[kBhh] =
         gru || !out[kBih] ? sum(gru ? g.hidden : g.gates, Shape{0}, false) : clone(out[kBih]);
-  if (wants(kWhr)) out[kWhr] = mm(t(g.projected), l.unprojected);
+  if (wants(kWhr)) out[kWhr] = l.result(mm(t(l.operand(g.projected)), l.operand(l.unprojected)));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "../host_device.h"
 #include "../parallel.h"
 #include "../recurrent_cells.h"
+#include "linalg/amx.h"
 #include "linalg/step_product.h"
 #include "scratch.h"
 
@@ -128,17 +129,18 @@ struct Forward {
   const Shape& s;
   const RecurrentForward& v;
   const Index gates = gates_of(s.cell) * s.hidden;
-  const StepProduct<T> product{s.out, gates, {v.w_hh.as<const T>(), s.out, true}, s.steps, s.batch};
+  const StepUse use{s.steps, s.batch, s.rounded};
+  const StepProduct<T> product{s.out, gates, {v.w_hh.as<const T>(), s.out, true}, use};
   const std::optional<StepProduct<T>> of_input =
       v.input.data
           ? std::optional<StepProduct<T>>(std::in_place, v.features, gates,
                                           Matrix<const T>{v.w_ih.as<const T>(), v.features, true},
-                                          s.steps, s.batch, v.bias.as<const T>())
+                                          use, v.bias.as<const T>())
           : std::nullopt;
   const std::optional<StepProduct<T>> projection =
       v.w_hr.data ? std::optional<StepProduct<T>>(
                         std::in_place, s.hidden, s.out,
-                        Matrix<const T>{v.w_hr.as<const T>(), s.hidden, true}, s.steps, s.batch)
+                        Matrix<const T>{v.w_hr.as<const T>(), s.hidden, true}, use)
                   : std::nullopt;
 
   // One step of some rows, the first of which is row `first` of the sequence; x: their gates.
@@ -170,15 +172,32 @@ struct Forward {
     }
   }
 
+  // Adds rows whose inputs are multiplied; those that follow the last ones are joined to them.
+  void join(std::vector<StepRows<T>>& all, const StepRows<T>& at) const {
+    if (!all.empty()) {
+      StepRows<T>& last = all.back();
+      if (of_input->takes_rows() && at.left == last.left + last.rows * v.features &&
+          at.out == last.out + last.rows * gates) {
+        last.rows += at.rows;
+        return;
+      }
+    }
+    all.push_back(at);
+  }
+
   void run(Index example, Index examples) const {
     const Index step_size = examples * std::max(gates, v.features);
     const Index block = std::max<Index>(1, kBlock / std::max<Index>(1, step_size));
     Scratch<T> part(std::size_t(s.cell == Cell::gru ? examples * gates : 0));
     Scratch<T> unkept(std::size_t(v.gates.data ? 0 : block * examples * gates));
-    std::vector<StepRows<T>> steps;
+    std::vector<StepRows<T>> steps, joined;
     std::vector<Index> firsts;
     const auto run_block = [&] {
-      if (of_input) of_input->run(steps, v.features, T(0), gates);
+      if (of_input) {
+        joined.clear();
+        for (const StepRows<T>& at : steps) join(joined, at);
+        of_input->run(joined, v.features, T(0), gates);
+      }
       for (std::size_t i = 0; i < steps.size(); ++i) {
         step(example, firsts[i], steps[i].rows, steps[i].out, part.data());
         check_interrupt();
@@ -204,12 +223,13 @@ struct Backward {
   const Shape& s;
   const RecurrentBackward& v;
   const Index gates = gates_of(s.cell) * s.hidden;
-  const StepProduct<T> product{gates, s.out, {v.w_hh.as<const T>(), s.out}, s.steps, s.batch};
+  const StepUse use{s.steps, s.batch, s.rounded};
+  const StepProduct<T> product{gates, s.out, {v.w_hh.as<const T>(), s.out}, use};
   const std::optional<StepProduct<T>> projection =
-      v.w_hr.data ? std::optional<StepProduct<T>>(std::in_place, s.out, s.hidden,
-                                                  Matrix<const T>{v.w_hr.as<const T>(), s.hidden},
-                                                  s.steps, s.batch)
-                  : std::nullopt;
+      v.w_hr.data
+          ? std::optional<StepProduct<T>>(std::in_place, s.out, s.hidden,
+                                          Matrix<const T>{v.w_hr.as<const T>(), s.hidden}, use)
+          : std::nullopt;
 
   // gh: of h before its projection
   void cells(Index example, const RecurrentStep& step, Index rows, T* gh) const {
@@ -265,8 +285,10 @@ void with_type(const View& v, F&& f) {
 
 // Of fewer rows a step, one product for all steps has the higher tiles.
 bool takes_input(const Shape& s, Index features, DType dtype) {
-  return s.batch >= kLeastRows && dtype == DType::float32 &&
-         StepProduct<float>::packs(features, s.steps, s.batch);
+  const StepUse use{s.steps, s.batch, s.rounded};
+  return dtype == DType::float32 &&
+         (StepProduct<float>::rounds(features, use) ||
+          (s.batch >= kLeastRows && StepProduct<float>::packs(features, use)));
 }
 
 void forward(const Shape& s, const RecurrentForward& v) {
@@ -285,6 +307,6 @@ void backward(const Shape& s, const RecurrentBackward& v) {
 
 }  // namespace
 
-const RecurrentKernels cpu_recurrent = {takes_input, forward, backward};
+const RecurrentKernels cpu_recurrent = {amx::is_available, takes_input, forward, backward};
 
 }  // namespace rushlight

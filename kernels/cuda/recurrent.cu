@@ -204,6 +204,6 @@ void backward(const RecurrentShape& s, const RecurrentBackward& v) {
 
 }  // namespace
 
-const RecurrentKernels recurrent_kernels = {nullptr, forward, backward};
+const RecurrentKernels recurrent_kernels = {nullptr, nullptr, forward, backward};
 
 }  // namespace rushlight::gpu

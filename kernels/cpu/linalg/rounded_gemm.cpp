@@ -50,7 +50,15 @@ const auto kZip = (__m512i)Halves{0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 
   }
 }
 
-// Columns [first, first + 32) as [pair][32].
+CLONES_512 void put(const float* sums, Index rows, Index columns, float alpha, float beta,
+                    float* out, Index ld) {
+  for (Index r = 0; r < rows; ++r, sums += kWide, out += ld)
+    for (Index c = 0; c < columns; ++c)
+      out[c] = beta == 0 ? alpha * sums[c] : alpha * sums[c] + beta * out[c];
+}
+
+}  // namespace
+
 void pack_panel(Matrix<const float> right, Index first, Index n, Index k, Index pairs, Pair* to) {
   const Index columns = std::min(kWide, n - first);
   if (right.transposed) {
@@ -68,15 +76,6 @@ void pack_panel(Matrix<const float> right, Index first, Index n, Index k, Index 
       std::fill_n(to, kWide, Pair(0));
   }
 }
-
-CLONES_512 void put(const float* sums, Index rows, Index columns, float alpha, float beta,
-                    float* out, Index ld) {
-  for (Index r = 0; r < rows; ++r, sums += kWide, out += ld)
-    for (Index c = 0; c < columns; ++c)
-      out[c] = beta == 0 ? alpha * sums[c] : alpha * sums[c] + beta * out[c];
-}
-
-}  // namespace
 
 void pack_rounded(Matrix<const float> rows, Index m, Index k, Index pairs, Pair* to) {
   for (Index i = 0; i < rounded_up(m, kWide); ++i)
@@ -123,6 +122,8 @@ bool rounded_gemm(std::int64_t, std::int64_t, std::int64_t, float, Matrix<const 
                   Matrix<const float>, float, Matrix<float>) {
   return false;
 }
+void pack_panel(Matrix<const float>, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                Bfloat16Pair*) {}
 void pack_rounded(Matrix<const float>, std::int64_t, std::int64_t, std::int64_t, Bfloat16Pair*) {}
 void multiply_panel(const Bfloat16Pair*, std::int64_t, std::int64_t, const Bfloat16Pair*,
                     std::int64_t, float, float, Matrix<float>) {}

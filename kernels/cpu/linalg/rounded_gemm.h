@@ -16,6 +16,11 @@ bool rounded_gemm(std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
 void pack_rounded(Matrix<const float> rows, std::int64_t m, std::int64_t k, std::int64_t pairs,
                   Bfloat16Pair* to);
 
+// Columns [first, first + 32) of `right`, of which it has n and k rows, as [pair][32], rounded;
+// zeros where there are none.
+void pack_panel(Matrix<const float> right, std::int64_t first, std::int64_t n, std::int64_t k,
+                std::int64_t pairs, Bfloat16Pair* to);
+
 // out (m x n) = alpha * rows * panel + beta * out, for rows of `pairs` as pack_rounded leaves them
 // and n <= 32 columns as [pair][32]. With amx::Tiles(amx::kTile) alive.
 void multiply_panel(const Bfloat16Pair* rows, std::int64_t m, std::int64_t pairs,

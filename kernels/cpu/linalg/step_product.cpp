@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "amx.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/transpose.h"
 #include "register_tile.h"
+#include "rounded_gemm.h"
 
 namespace rushlight {
 namespace {
@@ -30,31 +32,49 @@ std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
   return packed;
 }
 
+Index pairs_of(Index k) { return rounded_up((k + 1) / 2, amx::kTile); }
+
 }  // namespace
 
 template <class T>
-bool StepProduct<T>::packs(Index k, Index steps, Index rows) {
-  return std::is_same_v<T, float> && rows >= kFewRows && steps >= 2 && k <= kNearby / rows;
+bool StepProduct<T>::packs(Index k, const StepUse& use) {
+  return std::is_same_v<T, float> && use.rows >= kFewRows && use.steps >= 2 &&
+         k <= kNearby / use.rows;
 }
 
 template <class T>
-StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, Index steps, Index rows,
+bool StepProduct<T>::rounds(Index k, const StepUse& use) {
+  return use.rounded && packs(k, use) && amx::is_available() &&
+         pairs_of(k) <= amx::kMostLots * amx::kTile;
+}
+
+template <class T>
+StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, const StepUse& use,
                             const T* bias)
     : k_(k), n_(n), right_(right) {
   if constexpr (std::is_same_v<T, float>) {
-    if (!packs(k, steps, rows)) return;
-    packed_ = pack(k, n, right);
-    bias_.resize(packed_.size() / std::size_t(k));
-    if (bias) std::copy_n(bias, n, bias_.data());
-    ld_ = rows;
-    offsets_.resize(std::size_t(k));
-    for (Index i = 0; i < k; ++i) offsets_[std::size_t(i)] = int(i * rows);
+    if (rounds(k, use)) {
+      const Index pairs = pairs_of(k);
+      pairs_.resize(std::size_t(rounded_up(n, kPairColumns) * pairs));
+      for (Index c = 0; c < n; c += kPairColumns)
+        pack_panel(right, c, n, k, pairs, pairs_.data() + c * pairs);
+      if (bias) bias_.assign(bias, bias + n);
+    } else if (packs(k, use)) {
+      packed_ = pack(k, n, right);
+      bias_.resize(packed_.size() / std::size_t(k));
+      if (bias) std::copy_n(bias, n, bias_.data());
+      ld_ = use.rows;
+      offsets_.resize(std::size_t(k));
+      for (Index i = 0; i < k; ++i) offsets_[std::size_t(i)] = int(i * ld_);
+    }
   }
 }
 
 template <class T>
 void StepProduct<T>::run(std::span<const StepRows<T>> steps, Index ldl, T beta, Index ldo) const {
-  if (packed_.empty()) {
+  if (!pairs_.empty()) {
+    run_rounded(steps, ldl, beta != 0, ldo);
+  } else if (packed_.empty()) {
     for (const StepRows<T>& s : steps)
       gemm<T>(s.rows, n_, k_, T(1), {s.left, ldl}, right_, beta, {s.out, ldo});
   } else if constexpr (std::is_same_v<T, float>) {
@@ -102,6 +122,34 @@ void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float*
         left += k_ * ld_;
       }
       at += lanes;
+    }
+  }
+}
+
+template <class T>
+void StepProduct<T>::run_rounded(std::span<const StepRows<T>> steps, Index ldl, bool adds,
+                                 Index ldo) const {
+  if constexpr (std::is_same_v<T, float>) {
+    const Index pairs = pairs_of(k_);
+    Index rows = 0;
+    for (const StepRows<T>& s : steps) rows += rounded_up(s.rows, kPairColumns);
+    Scratch<Bfloat16Pair> left(std::size_t(rows * pairs));
+    Bfloat16Pair* to = left.data();
+    for (const StepRows<T>& s : steps) {
+      pack_rounded({s.left, ldl}, s.rows, k_, pairs, to);
+      to += rounded_up(s.rows, kPairColumns) * pairs;
+      if (!adds && !bias_.empty())
+        for (Index r = 0; r < s.rows; ++r) std::copy_n(bias_.data(), n_, s.out + r * ldo);
+    }
+    const float beta = adds || !bias_.empty() ? 1.0f : 0.0f;
+    const amx::Tiles tiles(amx::kTile);
+    for (Index c = 0; c < n_; c += kPairColumns) {
+      const Bfloat16Pair* from = left.data();
+      for (const StepRows<T>& s : steps) {
+        multiply_panel(from, s.rows, pairs, pairs_.data() + c * pairs,
+                       std::min(kPairColumns, n_ - c), 1.0f, beta, {s.out + c, ldo});
+        from += rounded_up(s.rows, kPairColumns) * pairs;
+      }
     }
   }
 }

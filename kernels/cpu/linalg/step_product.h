@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "bfloat16_panels.h"
 #include "gemm.h"
 
 namespace rushlight {
@@ -16,16 +17,24 @@ struct StepRows {  // of one step
   T* out;
 };
 
+struct StepUse {  // what a product will be computed for
+  std::int64_t steps, rows;
+  bool rounded = false;  // operands may be rounded to bfloat16
+};
+
 template <class T>
 class StepProduct {
  public:
-  // right: (k, n). So many steps will be computed of so many rows, each by one thread at a time.
-  // bias: what a product with beta = 0 starts from, n elements, or null.
-  StepProduct(std::int64_t k, std::int64_t n, Matrix<const T> right, std::int64_t steps,
-              std::int64_t rows, const T* bias = nullptr);
+  // right: (k, n). bias: what a product with beta = 0 starts from, n elements, or null.
+  StepProduct(std::int64_t k, std::int64_t n, Matrix<const T> right, const StepUse& use,
+              const T* bias = nullptr);
 
   // Whether the right operand is packed: else each step is a GEMM, and there is no bias.
-  static bool packs(std::int64_t k, std::int64_t steps, std::int64_t rows);
+  static bool packs(std::int64_t k, const StepUse& use);
+  // Whether it is packed for tiles of bfloat16.
+  static bool rounds(std::int64_t k, const StepUse& use);
+
+  bool takes_rows() const { return !pairs_.empty(); }  // a step may have more of them than `use`
 
   // out (rows x n, rows of ldo) = left (rows x k, rows of ldl) * right + beta * out; beta is 0
   // or 1. Of several steps at once, a panel of the right operand is read once.
@@ -37,11 +46,14 @@ class StepProduct {
  private:
   void run_panels(std::span<const StepRows<T>> steps, const float* transposed, bool adds,
                   std::int64_t ldo) const;
+  void run_rounded(std::span<const StepRows<T>> steps, std::int64_t ldl, bool adds,
+                   std::int64_t ldo) const;
 
   std::int64_t k_, n_;
   Matrix<const T> right_;
   std::vector<float> packed_;  // [panel][k][kPanel]; empty: gemm() serves
-  std::vector<float> bias_;  // of whole panels
+  std::vector<Bfloat16Pair> pairs_;  // [panel][pair][kPairColumns], in place of packed_
+  std::vector<float> bias_;  // of whole panels; empty: none
   std::vector<int> offsets_;  // of the rows of the transposed left operand
   std::int64_t ld_ = 0;  // its columns
 };
