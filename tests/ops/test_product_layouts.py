@@ -96,3 +96,21 @@ def test_every_number_of_rows(dtype, device):
                 x = LAYOUTS[lay_a][0](a[:m].to(kind).to(device))
                 y = LAYOUTS[lay_b][0](b[:, :n].to(kind).to(device))
                 assert t.equal((x @ y).cpu(), exact[:m, :n]), (m, n, k, lay_a, lay_b)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_a_bias_of_any_layout(dtype, device):
+    t = rushlight
+    of, kind = t.Generator().manual_seed(0), getattr(t, dtype)
+    sizes = [(40, 64, 33), (5, 70, 40), (300, 40, 20), (64, 200, 130)]
+    for m, k, n in sizes[:2] if EMULATED else sizes:
+        a, b = t.randint(-3, 4, (m, k), generator=of), t.randint(-3, 4, (k, n), generator=of)
+        wide = t.randint(-3, 4, (2 * n,), generator=of)
+        exact = (a[:, :, None] * b[None]).sum(1)
+        x, y = a.to(kind).to(device), b.to(kind).to(device)
+        whole = wide.to(kind).to(device)
+        for added in (whole[:n], whole[::2], whole[:1].expand(n)):
+            wanted = (exact + added.cpu().long()).to(kind)
+            assert t.equal(t.addmm(added, x, y).cpu(), wanted), (m, k, n, added.stride())
+            found = t.nn.functional.linear(x, y.t().contiguous(), added)
+            assert t.equal(found.cpu(), wanted), (m, k, n, added.stride())

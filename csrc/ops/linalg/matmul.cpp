@@ -41,7 +41,9 @@ bool is_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scal
              Scalar alpha) {
   return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
          is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
-         input.device().is_cuda() && backend(input.device()).matmul->matmul_bias;
+         (input.device().is_cuda() ||
+          (input.device().is_cpu() && input.dtype() == DType::bfloat16)) &&
+         backend(input.device()).matmul->matmul_bias;
 }
 
 // `out` starts as beta * input; torch's words where input does not broadcast.

@@ -330,10 +330,9 @@ bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const V
   auto* const y = out.as<bfloat16>();
   if (!is_pixels(s)) return is_planar(s) && correlates_bfloat16(s, gradient, x, w, b, y);
   const Index from = gradient ? s.out : s.c, to = gradient ? s.c : s.out;
-  for (Index p = 0; p < s.n && b; ++p) std::copy_n(b, to, y + p * to);
   return bfloat16_product({x, s.n, from, from, 1},
                           {w, from, to, gradient ? s.c : 1, gradient ? 1 : s.c},
-                          {y, s.n, to, to, 1}, 1.f, b ? 1.f : 0.f);
+                          {{y, s.n, to, to, 1}, 1.f, b ? 1.f : 0.f, {b, s.n, to, 0, 1}});
 }
 
 void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
@@ -382,7 +381,7 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
   if (out.dtype == DType::bfloat16 && is_pixels(s) &&
       bfloat16_product({grad.as<const bfloat16>(), s.out, s.n, 1, s.out},
                        {input.as<const bfloat16>(), s.n, s.c, s.c, 1},
-                       {out.as<bfloat16>(), s.out, s.c, s.c, 1}, 1.f, 0.f))
+                       output_of({out.as<bfloat16>(), s.out, s.c, s.c, 1})))
     return;
   if (out.dtype == DType::bfloat16 && multiplies_bfloat16() && is_planar(s) && !is_pixels(s) &&
       std::min(s.c, s.out) / s.groups >= 4)

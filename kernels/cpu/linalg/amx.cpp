@@ -2,6 +2,8 @@
 // rows, 6 and 7 columns.
 #include "amx.h"
 
+#include <algorithm>
+
 #include "bfloat16_product.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -82,7 +84,10 @@ template <bool Two>
   const auto* first = static_cast<const char*>(b.left[0]);
   const auto* second = static_cast<const char*>(b.left[1]);
   const std::int64_t whole = b.chunks - (b.tail[0] != nullptr);
+  const std::int64_t rows = whole ? (b.written_rows + whole - 1) / whole : 0;  // with each lot
   for (std::int64_t i = 0; i < whole; ++i) {
+    for (std::int64_t row = i * rows; row < std::min((i + 1) * rows, b.written_rows); ++row)
+      __builtin_prefetch(b.written + row * b.written_step, 1);
     for (std::int64_t line = 0; line < b.lines; ++line)
       __builtin_prefetch(b.ahead + (i * b.lines + line) * kTile, 0, 2);
     const std::int64_t at = b.left_offsets ? b.left_offsets[i] : i * b.left_chunk;

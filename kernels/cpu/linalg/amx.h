@@ -35,11 +35,13 @@ struct Block {
   const std::uint32_t* ahead;  // what is read next, `lines` of the cache for each lot of pairs
   std::int64_t lines;
   const int* left_offsets = nullptr;  // bytes to where each lot begins in `left`
+  const char* written = nullptr;      // what is written next, a line in each of so many rows
+  std::int64_t written_step = 0, written_rows = 0;
 };
 void multiply(const Block& block);  // with Tiles alive
 
 // Where lots of 16 pairs begin in a panel of [pair][32].
-inline constexpr std::int64_t kMostLots = 32;
+inline constexpr std::int64_t kMostLots = 48;
 inline constexpr auto kPanelOffsets = [] {
   std::array<int, kMostLots> all{};
   for (int i = 0; i < kMostLots; ++i) all[std::size_t(i)] = i * int(2 * kTile * kTile);

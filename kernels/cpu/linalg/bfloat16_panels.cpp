@@ -80,6 +80,12 @@ void pack_panels(const Source& m, Index first, Index last, Index pairs, Pair* to
       zip_rows(from, m.row_stride, rows, m.col_stride, m.cols, pairs, panel);
       continue;
     }
+    if (m.col_stride == 1 && m.cols % 2 == 0 && m.row_stride % 2 == 0 &&
+        reinterpret_cast<std::uintptr_t>(from) % sizeof(Pair) == 0) {  // pairs as they are
+      transpose(reinterpret_cast<const Pair*>(from), m.row_stride / 2, rows, used, panel,
+                kPairColumns);
+      continue;
+    }
     Scratch<Pair> lines(std::size_t(rows * used));
     for (Index r = 0; r < rows; ++r) pack_row(m, row + r, used, lines.data() + r * used);
     transpose(lines.data(), used, rows, used, panel, kPairColumns);

@@ -108,14 +108,14 @@ bool bfloat16_dots(const bfloat16* rows, Index step, const bfloat16* v, Index k,
   return true;
 }
 
-bool bfloat16_product(const Source& left, const Source& right, const StridedMatrix<bfloat16>& out,
-                      float alpha, float beta) {
-  const Index m = out.rows, n = out.cols, k = left.cols;
-  if (!multiplies_bfloat16() || k == 0 || alpha == 0 || std::min(m, n) < 4 || m * n * k < 4096)
+bool bfloat16_product(const Source& left, const Source& right, const Bfloat16Output& output) {
+  const Index m = output.out.rows, n = output.out.cols, k = left.cols;
+  if (!multiplies_bfloat16() || k == 0 || output.alpha == 0 || std::min(m, n) < 4 ||
+      m * n * k < 4096)
     return false;
-  if (amx_product(left, right, out, alpha, beta)) return true;
+  if (amx_product(left, right, output)) return true;
   if (n < kColumns && m > n)
-    return bfloat16_product(transposed(right), transposed(left), transposed(out), alpha, beta);
+    return bfloat16_product(transposed(right), transposed(left), transposed(output));
   const Index pairs = (k + 1) / 2, panels = (n + kColumns - 1) / kColumns;
   const bool in_place = is_readable(left);
   Scratch<Pair> a(std::size_t(in_place ? 1 : m * pairs)), b(std::size_t(panels * pairs * kColumns));
@@ -130,7 +130,6 @@ bool bfloat16_product(const Source& left, const Source& right, const StridedMatr
   parallel_for(panels, 1 + 2048 / pairs, [&](Index begin, Index end) {
     pack_panels(transposed(right), begin, end, pairs, b.data() + begin * pairs * kColumns);
   });
-  const Bfloat16Output output{out, alpha, beta};
   // A task is a panel and some rows.
   const Index longest = kTaskProducts / (kColumns * k) / kRows * kRows;
   const Index rows = std::clamp<Index>(std::min(longest, Index(240)), kRows, std::max(m, kRows));
@@ -160,7 +159,7 @@ bool bfloat16_dots(const bfloat16*, std::int64_t, const bfloat16*, std::int64_t,
   return false;
 }
 bool bfloat16_product(const StridedMatrix<const bfloat16>&, const StridedMatrix<const bfloat16>&,
-                      const StridedMatrix<bfloat16>&, float, float) {
+                      const Bfloat16Output&) {
   return false;
 }
 #endif

@@ -24,15 +24,15 @@ constexpr Index kHighest = 16;
 #endif
 
 // A row of sums, finished and rounded.
-CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, bfloat16* out,
-                       Index stride) {
+CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, const bfloat16* added,
+                       Index added_stride, bfloat16* out, Index stride) {
   if (stride == 1 && beta == 0)
     for (Index j = 0; j < n; ++j) store(out + j, alpha * sums[j]);
   else if (beta == 0)
     for (Index j = 0; j < n; ++j) store(out + j * stride, alpha * sums[j]);
   else
     for (Index j = 0; j < n; ++j)
-      store(out + j * stride, alpha * sums[j] + beta * load(out + j * stride));
+      store(out + j * stride, alpha * sums[j] + beta * load(added + j * added_stride));
 }
 
 }  // namespace
@@ -40,7 +40,9 @@ CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, bflo
 Bfloat16Rows Bfloat16Output::rows(Index row, Index column) const {
   const Index columns = std::min(kPairColumns, out.cols - column);
   return {out.data + row * out.row_stride + column * out.col_stride, out.row_stride,
-          std::uint32_t((std::uint64_t(1) << columns) - 1), beta != 0};
+          std::uint32_t((std::uint64_t(1) << columns) - 1),
+          beta == 0 ? nullptr : added.data + row * added.row_stride + column * added.col_stride,
+          added.row_stride};
 }
 
 void Bfloat16Output::put(const float* sums, Index row, Index column, Index height) const {
@@ -51,14 +53,17 @@ void Bfloat16Output::put(const float* sums, Index row, Index column, Index heigh
   const Index columns = std::min(kPairColumns, out.cols - column);
   if (out.row_stride != 1 || out.col_stride == 1) {
     for (Index h = 0; h < height; ++h)
-      finish(sums + h * kPairColumns, columns, alpha, beta, to.out + h * out.row_stride,
-             out.col_stride);
+      finish(sums + h * kPairColumns, columns, alpha, beta,
+             to.added ? to.added + h * added.row_stride : nullptr, added.col_stride,
+             to.out + h * out.row_stride, out.col_stride);
     return;
   }
   float transposed[kPairColumns * kHighest];
   transpose(sums, kPairColumns, height, columns, transposed, kHighest);
   for (Index c = 0; c < columns; ++c)
-    finish(transposed + c * kHighest, height, alpha, beta, to.out + c * out.col_stride, 1);
+    finish(transposed + c * kHighest, height, alpha, beta,
+           to.added ? to.added + c * added.col_stride : nullptr, added.row_stride,
+           to.out + c * out.col_stride, 1);
 }
 
 }  // namespace rushlight

@@ -105,7 +105,7 @@ void multiply(const StridedMatrix<const S>& left, const StridedMatrix<const S>& 
       return;
   }
   if constexpr (std::is_same_v<S, bfloat16>)
-    if (bfloat16_product(left, right, out, alpha, beta)) return;
+    if (bfloat16_product(left, right, output_of(out, alpha, beta))) return;
   if constexpr (std::is_same_v<S, T>) {
     // Expanded vectors may be longer than any memory: BLAS's copy of them is refused.
     if (out.rows == 1 && out.cols == 1 && left.cols && alpha != T(0) && left.col_stride > 0 &&
@@ -215,6 +215,14 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     dispatch_integral(out.dtype, run);
 }
 
+bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
+  if (out.dtype != DType::bfloat16) return false;
+  const auto to = matrix_of<bfloat16>(out, 0);
+  return bfloat16_product(
+      matrix_of<const bfloat16>(left, 0), matrix_of<const bfloat16>(right, 0),
+      {to, 1, 1, {bias.as<const bfloat16>(), to.rows, to.cols, 0, bias.strides[0]}});
+}
+
 std::string library() {
   std::string text = blas_description();
   if (prefers_wide_vectors()) text += "; all but small float and double products by tiles of ours";
@@ -225,6 +233,6 @@ std::string library() {
 
 }  // namespace
 
-const MatmulKernels cpu_matmul = {matmul, nullptr, library};
+const MatmulKernels cpu_matmul = {matmul, matmul_bias, library};
 
 }  // namespace rushlight
