@@ -4,13 +4,15 @@
 #include "kernels/matmul.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "amx.h"
 #include "bfloat16_product.h"
 #include "gemm.h"
 #include "integer_product.h"
+#include "kernels/cpu/convert.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
@@ -35,29 +37,32 @@ bool has_contiguous_rows(const StridedMatrix<T>& m) {
   return (m.cols == 1 || m.col_stride == 1) &&
          (m.rows == 1 || (m.row_stride >= m.cols && m.row_stride < kLargestInt));
 }
-// Reads m in place where BLAS can, else from a copy in `scratch`. 16-bit floats are always copied.
+// A dense copy, computed with T, in the order in which memory lies.
 template <class S, class T>
-Matrix<const T> readable(const StridedMatrix<const S>& m, std::vector<T>& scratch) {
-  if constexpr (std::is_same_v<S, T>) {
-    if (has_contiguous_rows(m))
-      return {m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
-    if (has_contiguous_rows(transposed(m)))
-      return {m.data, m.cols == 1 ? std::max<std::int64_t>(m.rows, 1) : m.col_stride, true};
-  }
-  // Copied in the order in which memory lies.
-  const bool turn = m.row_stride < m.col_stride && m.rows > 1;
-  const StridedMatrix<const S> from = turn ? transposed(m) : m;
-  scratch.resize(m.rows * m.cols);
-  parallel_for(from.rows, 1 + 32768 / std::max<std::int64_t>(from.cols, 1),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) {
-                   const S* row = from.data + i * from.row_stride;
-                   T* to = scratch.data() + i * from.cols;
-                   for (std::int64_t j = 0; j < from.cols; ++j)
-                     to[j] = load(row + j * from.col_stride);
-                 }
-               });
-  return {scratch.data(), std::max<std::int64_t>(from.cols, 1), turn};
+StridedMatrix<const T> copied(const StridedMatrix<const S>& m, T* to) {
+  if (m.row_stride < m.col_stride && m.rows > 1) return transposed(copied(transposed(m), to));
+  const std::int64_t ld = std::max<std::int64_t>(m.cols, 1);
+  parallel_for(m.rows, 1 + 32768 / ld, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const S* const row = m.data + i * m.row_stride;
+      T* const line = to + i * ld;
+      if constexpr (std::is_same_v<S, T>)
+        for (std::int64_t j = 0; j < m.cols; ++j) line[j] = row[j * m.col_stride];
+      else
+        row_conversion(dtype_of<T>(), dtype_of<S>())(line, 1, row, m.col_stride, m.cols);
+    }
+  });
+  return {to, m.rows, m.cols, ld, 1};
+}
+// m as BLAS reads it in place; nullopt: not at all.
+template <class T>
+std::optional<Matrix<const T>> readable(const StridedMatrix<const T>& m) {
+  if (has_contiguous_rows(m))
+    return Matrix<const T>{m.data, m.rows == 1 ? std::max<std::int64_t>(m.cols, 1) : m.row_stride};
+  if (has_contiguous_rows(transposed(m)))
+    return Matrix<const T>{m.data, m.cols == 1 ? std::max<std::int64_t>(m.rows, 1) : m.col_stride,
+                           true};
+  return {};
 }
 
 // Cuts m or n, whichever is longer, into about `parts` strips whose edges suit the kernels.
@@ -93,63 +98,81 @@ void split_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matr
   });
 }
 
-// out = alpha * left * right + beta * out for one matrix of storage type S, computed in T.
-template <class S, class T = Compute<S>>
-void multiply(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
-              const StridedMatrix<S>& out, T alpha, T beta) {
-  if (out.rows == 0 || out.cols == 0) return;
-  if constexpr (!std::is_same_v<S, T>) {
-    if (out.cols == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
-    if (out.rows == 1 &&
-        vector_product<S>(transposed(right), transposed(left), transposed(out), alpha, beta))
-      return;
-  }
-  if constexpr (std::is_same_v<S, bfloat16>)
-    if (bfloat16_product(left, right, output_of(out, alpha, beta))) return;
-  if constexpr (std::is_same_v<S, T>) {
-    // Expanded vectors may be longer than any memory: BLAS's copy of them is refused.
-    if (out.rows == 1 && out.cols == 1 && left.cols && alpha != T(0) && left.col_stride > 0 &&
-        right.row_stride > 0) {
-      const T sum = alpha * strided_dot<T>(left.cols, left.data, left.col_stride, right.data,
-                                           right.row_stride);
-      *out.data = beta == T(0) ? sum : sum + beta * *out.data;
-      return;
+template <class T>
+void scale(const StridedMatrix<T>& out, Compute<T> beta) {
+  for (std::int64_t i = 0; i < out.rows; ++i)
+    for (std::int64_t j = 0; j < out.cols; ++j) {
+      T* const o = out.data + i * out.row_stride + j * out.col_stride;
+      store(o, beta == 0 ? Compute<T>(0) : beta * load(o));
     }
-    if (out.col_stride == 1 && left.cols && alpha != T(0) &&
-        is_narrow<T>(out.rows, out.cols, left.cols))
-      return narrow_gemm<T>({out.rows, out.cols, left.cols}, alpha, left.data,
-                            {left.row_stride, left.col_stride}, right.data,
-                            {right.row_stride, right.col_stride}, beta, out.data, out.row_stride);
-    if (tile_gemm<T>(left, right, out, alpha, beta)) return;
-    if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
-      return multiply<S, T>(transposed(right), transposed(left), transposed(out), alpha, beta);
-  }
+}
+
+// out = alpha * left * right + beta * out for one matrix of floats or doubles.
+template <class T>
+void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+              const StridedMatrix<T>& out, T alpha, T beta) {
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
-  std::vector<T> left_copy, right_copy, sums;
-  if (k == 0 || alpha == T(0)) {  // BLAS may leave a NaN of `out` where beta is 0
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) {
-        S* o = out.data + i * out.row_stride + j * out.col_stride;
-        store(o, beta == T(0) ? T(0) : beta * load(o));
-      }
+  if (m == 0 || n == 0) return;
+  // Expanded vectors may be longer than any memory: BLAS's copy of them is refused.
+  if (m == 1 && n == 1 && k && alpha != T(0) && left.col_stride > 0 && right.row_stride > 0) {
+    const T sum =
+        alpha * strided_dot<T>(k, left.data, left.col_stride, right.data, right.row_stride);
+    *out.data = beta == T(0) ? sum : sum + beta * *out.data;
     return;
   }
-  const Matrix<const T> a = readable<S, T>(left, left_copy), b = readable<S, T>(right, right_copy);
-  if constexpr (std::is_same_v<S, T>) {
-    if (has_contiguous_rows(out)) {
-      const std::int64_t ld = m == 1 ? n : out.row_stride;
-      return split_product<T>(m, n, k, alpha, a, b, beta, {out.data, ld});
-    }
-  }
-  sums.resize(m * n);
+  if (out.col_stride == 1 && k && alpha != T(0) && is_narrow<T>(m, n, k))
+    return narrow_gemm<T>({m, n, k}, alpha, left.data, {left.row_stride, left.col_stride},
+                          right.data, {right.row_stride, right.col_stride}, beta, out.data,
+                          out.row_stride);
+  if (tile_gemm<T>(left, right, out, alpha, beta)) return;
+  if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
+    return multiply<T>(transposed(right), transposed(left), transposed(out), alpha, beta);
+  if (k == 0 || alpha == T(0)) return scale(out, beta);  // BLAS may leave a NaN where beta is 0
+  std::optional<Scratch<T>> copies[2];
+  const auto read = [&](const StridedMatrix<const T>& matrix, std::optional<Scratch<T>>& copy) {
+    const auto found = readable(matrix);
+    return found ? *found
+                 : *readable(
+                       copied(matrix, copy.emplace(std::size_t(matrix.rows * matrix.cols)).data()));
+  };
+  const Matrix<const T> a = read(left, copies[0]), b = read(right, copies[1]);
+  if (has_contiguous_rows(out))
+    return split_product<T>(m, n, k, alpha, a, b, beta, {out.data, m == 1 ? n : out.row_stride});
+  Scratch<T> sums(std::size_t(m * n));
   split_product<T>(m, n, k, alpha, a, b, T(0), {sums.data(), n});
   parallel_for(m, 1 + 32768 / n, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        S* o = out.data + i * out.row_stride + j * out.col_stride;
-        const T sum = sums[i * n + j];
-        store(o, beta == T(0) ? sum : sum + beta * load(o));
+        T* const o = out.data + i * out.row_stride + j * out.col_stride;
+        *o = sums[std::size_t(i * n + j)] + (beta == T(0) ? T(0) : beta * *o);
       }
+  });
+}
+
+// The same of 16-bit floats, summed in float.
+template <class S>
+void multiply_widened(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+                      const StridedMatrix<S>& out, float alpha, float beta) {
+  const std::int64_t m = out.rows, n = out.cols, k = left.cols;
+  if (m == 0 || n == 0) return;
+  if (n == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
+  if (m == 1 &&
+      vector_product<S>(transposed(right), transposed(left), transposed(out), alpha, beta))
+    return;
+  if constexpr (std::is_same_v<S, bfloat16>)
+    if (bfloat16_product(left, right, output_of(out, alpha, beta))) return;
+  if (k == 0 || alpha == 0) return scale(out, beta);
+  if (out.row_stride < out.col_stride && m > 1)
+    return multiply_widened<S>(transposed(right), transposed(left), transposed(out), alpha, beta);
+  Scratch<float> a(std::size_t(m * k)), b(std::size_t(k * n)), sums(std::size_t(m * n));
+  if (beta != 0)
+    copied(StridedMatrix<const S>{out.data, m, n, out.row_stride, out.col_stride}, sums.data());
+  multiply<float>(copied(left, a.data()), copied(right, b.data()), {sums.data(), m, n, n, 1}, alpha,
+                  beta);
+  const ConvertRow narrow = row_conversion(dtype_of<S>(), DType::float32);
+  parallel_for(m, 1 + 32768 / n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      narrow(out.data + i * out.row_stride, out.col_stride, sums.data() + i * n, 1, n);
   });
 }
 
@@ -179,8 +202,10 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
                            const StridedMatrix<S>& c) {
     if constexpr (std::is_integral_v<S>)
       integer_product<S>(a, b, c, T(alpha.as_int()), T(beta.as_int()));
+    else if constexpr (std::is_same_v<S, T>)
+      multiply<T>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
     else
-      multiply<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
+      multiply_widened<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
   };
   const auto swapped = [&](const StridedMatrix<const S>& a, const StridedMatrix<const S>& b,
                            const StridedMatrix<S>& c) {
