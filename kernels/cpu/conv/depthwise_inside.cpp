@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/convert.h"
+#include "kernels/cpu/wide_vector.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
 #include "plan.h"
@@ -76,12 +77,11 @@ CLONES void set_windows(const T* x, Index step, Index pixels, const Taps& taps, 
 // The same of pixels side by side whose taps lie in rows of K: what is read of a row serves all of
 // its taps. Of two vectors, so that there are sums that need not wait.
 constexpr int kSideBySide = 4;
-template <int K, int vectors, class T>
+template <int K, int vectors, class V, class T>
 [[gnu::always_inline]] inline void row_block(const T* x, const Taps& taps, Index c, const T* w,
                                              const T* bias, T* y) {
   constexpr int pixels = kSideBySide;
-  using V = typename Lanes<T>::type;
-  constexpr Index width = kLanes<T>;
+  constexpr Index width = Index(sizeof(V) / sizeof(T));
   V sums[pixels][vectors];
   for (int p = 0; p < pixels; ++p)
     for (int v = 0; v < vectors; ++v) sums[p][v] = *reinterpret_cast<const V*>(bias + v * width);
@@ -109,22 +109,46 @@ template <int K, int vectors, class T>
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<V*>(y + p * c + v * width) = sums[p][v];
 }
 // Of as many pixels or more; the last ones may be computed again.
-template <int K, class T>
-CLONES void set_rows(const T* x, Index pixels, const Taps& taps, Index c, const T* w, const T* bias,
-                     T* y) {
-  constexpr Index width = kLanes<T>;
+template <int K, class Widest, class T>
+[[gnu::always_inline]] inline void row_blocks(const T* x, Index pixels, const Taps& taps, Index c,
+                                              const T* w, const T* bias, T* y) {
+  using V = typename Lanes<T>::type;
+  constexpr Index width = kLanes<T>, widest = Index(sizeof(Widest) / sizeof(T));
   for (Index next = 0; next < pixels; next += kSideBySide) {
     const Index at = std::min(next, pixels - kSideBySide) * c;
     Index i = 0;
+    for (; i + 2 * widest <= c; i += 2 * widest)
+      row_block<K, 2, Widest>(x + at + i, taps, c, w + i, bias + i, y + at + i);
     for (; i + 2 * width <= c; i += 2 * width)
-      row_block<K, 2>(x + at + i, taps, c, w + i, bias + i, y + at + i);
-    for (; i < c; i += width) row_block<K, 1>(x + at + i, taps, c, w + i, bias + i, y + at + i);
+      row_block<K, 2, V>(x + at + i, taps, c, w + i, bias + i, y + at + i);
+    for (; i < c; i += width) row_block<K, 1, V>(x + at + i, taps, c, w + i, bias + i, y + at + i);
   }
 }
+template <int K, class T>
+CLONES void set_rows(const T* x, Index pixels, const Taps& taps, Index c, const T* w, const T* bias,
+                     T* y) {
+  row_blocks<K, typename Lanes<T>::type>(x, pixels, taps, c, w, bias, y);
+}
+#if defined(__x86_64__)
+template <int K, class T>
+[[gnu::target("arch=x86-64-v4")]] void set_wide_rows(const T* x, Index pixels, const Taps& taps,
+                                                     Index c, const T* w, const T* bias, T* y) {
+  row_blocks<K, typename Lanes<T, 64>::type>(x, pixels, taps, c, w, bias, y);
+}
+template <int K, class T>
+auto rows_of() {
+  return prefers_wide_vectors() ? set_wide_rows<K, T> : set_rows<K, T>;
+}
+#else
+template <int K, class T>
+auto rows_of() {
+  return set_rows<K, T>;
+}
+#endif
 // For k taps in a row; null: set_windows serves.
 template <class T>
 auto rows_of(Index k) {
-  return k == 3 ? set_rows<3, T> : k == 5 ? set_rows<5, T> : k == 7 ? set_rows<7, T> : nullptr;
+  return k == 3 ? rows_of<3, T>() : k == 5 ? rows_of<5, T>() : k == 7 ? rows_of<7, T>() : nullptr;
 }
 
 // x[t] += g * w[t]

@@ -15,9 +15,9 @@ namespace rushlight::conv {
 using Index = std::int64_t;
 
 // A vector of float or double, wherever it lies.
-template <class T>
+template <class T, int bytes = 32>
 struct Lanes {
-  using type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias)) = T;
+  using type __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias)) = T;
 };
 template <class T>
 inline constexpr Index kLanes = 32 / Index(sizeof(T));
