@@ -236,8 +236,9 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
     return true;
   }
   // A few rows times the columns of many others, from beyond the second cache: those are read as
-  // rows, where they lie.
-  if (left.col_stride == 1 && right.row_stride == 1 && 2 * out.rows <= out.cols &&
+  // rows, where they lie, unless to transpose the result takes longer than to copy them.
+  if (left.col_stride == 1 && right.row_stride == 1 &&
+      out.rows <= std::min(out.cols / 2, left.cols / 8) &&
       out.cols * left.cols * Index(sizeof(T)) > kFarBytes) {
     Scratch<T> columns(std::size_t(out.rows * out.cols));
     if (beta != T(0))
