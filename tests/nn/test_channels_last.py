@@ -144,6 +144,34 @@ def test_gradients_of_convolutions(on_device, options, dtype):
         assert rushlight.allclose(a, b, 2e-2 if dtype == "bfloat16" else 1e-4, 1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "f.conv2d(x, w, padding=1)",
+        "f.conv2d(x, w[:, :, :1, :1])",
+        "f.conv2d(x, w[:, :2], groups=2, stride=2)",
+        "f.conv_transpose2d(x, w, padding=1, stride=2)",
+    ],
+)
+@pytest.mark.parametrize("of_input,of_weight", [(False, True), (True, False), (True, True)])
+def test_one_operand_channels_last_is_enough(device, call, dtype, of_input, of_weight):
+    def results(t):
+        def formatted(x, last):
+            x = x.to(getattr(t, dtype)).to(device if t is rushlight else "cpu")
+            return x.contiguous(memory_format=t.channels_last) if last else x
+
+        x = formatted(t.arange(2.0 * 4 * 25).sin().view(2, 4, 5, 5), of_input)
+        w = formatted(t.arange(4.0 * 4 * 9).cos().view(4, 4, 3, 3), of_weight)
+        y = eval(call, {"f": t.nn.functional, "x": x, "w": w})
+        return y.flatten().tolist(), list(y.stride())
+
+    (values, strides), (expected, layout) = results(rushlight), ask(results)
+    assert values == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    if device == "cpu":
+        assert strides == layout
+
+
 @pytest.mark.parametrize("groups,in_channels,out_channels", [(1, 17, 33), (2, 48, 10), (1, 16, 32)])
 @pytest.mark.parametrize(
     "kernel_size,options",

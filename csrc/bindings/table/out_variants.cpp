@@ -35,7 +35,7 @@ void check_out(const char* op, const Tensor& out, const Tensor& result, bool exa
 
 void write_out(const char* op, const Tensor& out, const Tensor& result) {
   check_no_internal_overlap(out, op);
-  resize_output(out, result.shape());
+  resize_output(out, result);
   copy_bits(out, result);
   finish_inplace(out);
 }

@@ -229,13 +229,21 @@ bool is_array(PyObject* o) {
   return is_numpy(o) && PyObject_CheckBuffer(o) && PyObject_HasAttrString(o, "dtype");
 }
 
+// Then a copy keeps the order of dimensions.
+static bool has_positive_strides(const py::object& array) {
+  for (const py::handle stride : array.attr("strides"))
+    if (py::cast<std::int64_t>(stride) <= 0) return false;
+  return true;
+}
+
 Tensor from_array(PyObject* o, bool copy) {
   py::object array = py::reinterpret_borrow<py::object>(o);
   const bool scalar = !PyObject_HasAttrString(o, "setflags") || !PySequence_Check(o);
   if (scalar || copy || !py::cast<bool>(array.attr("flags").attr("writeable"))) {
     // Negative strides and foreign byte order are NumPy's to undo.
     const py::object numpy = py::module_::import("numpy");
-    array = numpy.attr("array")(array, py::arg("order") = "C", py::arg("copy") = true);
+    const char* order = has_positive_strides(array) ? "K" : "C";
+    array = numpy.attr("array")(array, py::arg("order") = order, py::arg("copy") = true);
     const py::object native = array.attr("dtype").attr("newbyteorder")("=");
     array = array.attr("astype")(native, py::arg("copy") = false);
     return share_array(array.ptr());

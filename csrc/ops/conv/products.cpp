@@ -33,15 +33,19 @@ std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_
   return n;
 }
 
+// As in torch, one operand with its channels inside is enough for the result to have them there.
+bool has_channels_inside(const Tensor& a, const Tensor& b) {
+  return has_channels_inside(a) || has_channels_inside(b);
+}
+
 // A 1x1 convolution of channels_last images, which stay so, takes each pixel for an image.
 bool is_of_pixels(const ConvShape& s, const Tensor& image) {
   for (int d = 0; d < 3; ++d)
     if (s.kernel[d] != 1 || s.stride[d] != 1 || s.padding[d] != 0 || s.in[d] != s.result[d])
       return false;
-  return s.groups == 1 && is_floating(image.dtype()) && has_channels_inside(image);
+  return s.groups == 1 && is_floating(image.dtype());
 }
 bool takes_inside(const ConvShape& s, const Tensor& image) {
-  if (!has_channels_inside(image)) return false;
   const auto takes = backend(image.device()).conv->takes_inside;
   return takes && takes(s, image.dtype());
 }
@@ -85,7 +89,7 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
 bool copies_pixels(Product product, const ConvShape& s, const Tensor& a, const Tensor& b) {
   if (!has_pixels_between(s) || a.device().is_meta() || !a.numel() || !b.numel()) return false;
   return backend(a.device()).conv->wants_pixels_copied &&
-         !(product == Product::forward && takes_inside(s, a));
+         !(product == Product::forward && has_channels_inside(a, b) && takes_inside(s, a));
 }
 Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, const Tensor& a,
                                 const Tensor& b, const Tensor& bias, const Shape& sizes) {
@@ -94,7 +98,7 @@ Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, cons
     Shape read = sizes;
     for (int d = 2; d < a.dim(); ++d) read[d] = a.size(d);
     const Tensor part = compute(product, s, a, b, bias, read);
-    const Tensor out = empty_image(sizes, a.dtype(), a.device(), has_channels_inside(part));
+    const Tensor out = empty_image(sizes, a.dtype(), a.device(), is_channels_last(part));
     fill_with_bias(out, bias);
     copy_bits(every_pixel_read(geometry, out), part);
     return out;
@@ -110,11 +114,13 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   const GradMode off(false);
   if (copies_pixels(product, geometry, a, b))
     return compute_on_copied_pixels(product, geometry, a, b, bias, sizes);
-  const bool pixels = is_of_pixels(geometry, a), of_weight = product == Product::grad_weight;
+  const bool of_weight = product == Product::grad_weight;
+  const bool last = has_channels_inside(a, of_weight ? a : b);
+  const bool pixels = last && is_of_pixels(geometry, a);
   ConvShape s = pixels ? of_pixels(geometry) : geometry;
-  s.inside = !pixels && takes_inside(s, a);
+  s.inside = last && !pixels && takes_inside(s, a);
   const bool inside = pixels || s.inside;
-  Tensor out = empty_image(sizes, a.dtype(), a.device(), inside && !of_weight);
+  Tensor out = empty_image(sizes, a.dtype(), a.device(), last && !of_weight);
   if (out.numel() == 0 || out.device().is_meta()) return out;
   if (a.numel() == 0 || b.numel() == 0) {
     fill_with_bias(out, bias);
@@ -122,7 +128,9 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   }
   const Tensor left = inside ? channels_inside(a) : contiguous(a);
   const Tensor right = inside && of_weight ? channels_inside(b) : contiguous(b);
-  const Tensor to = inside && !of_weight ? channels_inside(out) : out;
+  Tensor to = out;
+  if (last && !of_weight)  // a kernel that cannot write there gets rows of its own
+    to = inside ? channels_inside(out) : empty(sizes, a.dtype(), a.device());
   const Tensor dense_bias = bias ? contiguous(bias) : Tensor();
   const std::int64_t input = elements(s.n, s.c, s.in), result = elements(s.n, s.out, s.result),
                      weight = elements(s.out, s.c / s.groups, s.kernel);
@@ -134,12 +142,15 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
            : View{};
   const View* maybe_bias = bias ? &bias_view : nullptr;
   const ConvKernels& kernels = *backend(out.device()).conv;
-  const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &dense_bias});
-  switch (product) {
-    case Product::forward: kernels.forward(s, l, r, maybe_bias, o); break;
-    case Product::grad_input: kernels.grad_input(s, l, r, maybe_bias, o); break;
-    case Product::grad_weight: kernels.grad_weight(s, l, r, o); break;
+  {
+    const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &to, &dense_bias});
+    switch (product) {
+      case Product::forward: kernels.forward(s, l, r, maybe_bias, o); break;
+      case Product::grad_input: kernels.grad_input(s, l, r, maybe_bias, o); break;
+      case Product::grad_weight: kernels.grad_weight(s, l, r, o); break;
+    }
   }
+  if (last && !of_weight && !inside) copy_bits(out, to);
   return out;
 }
 

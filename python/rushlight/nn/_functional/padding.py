@@ -41,12 +41,21 @@ def pad(
 
 @op(autocast=("full", "none"))
 def _mirrored(input: Tensor, pad: tuple[int, ...], mode: str) -> Tensor:
+    inside = (
+        input.dim() == 4
+        and input.is_contiguous(memory_format=_C.channels_last)
+        and not input.is_contiguous()
+    )
     for i in range(len(pad) // 2):
         left, right = pad[2 * i], pad[2 * i + 1]
         if left or right:
             dim = input.dim() - 1 - i
             source = _sources(input.size(dim), left, right, mode, pad, dim, input)
-            input = _C.index_select(input, dim, source)
+            if inside:  # as rows of channels, so that it stays channels_last
+                rows = _C.index_select(input.permute(0, 2, 3, 1), dim - 1, source)
+                input = rows.permute(0, 3, 1, 2)
+            else:
+                input = _C.index_select(input, dim, source)
     return input
 
 
