@@ -269,6 +269,13 @@ PyObject* call_with_casts(const Signature& s, const Call& call) {
   }
 }
 
+void take_dtype_of(const Signature& s, PyObject* out, PyObject** values) {
+  const Tensor* t = as_tensor(out);
+  for (std::size_t i = 0; t && i < s.count(); ++i)
+    if (s.parameters[i].name == "dtype" && values[i] == Py_None)
+      values[i] = dtype_objects[int(t->dtype())];
+}
+
 PyObject* complete(const Signature& s, PyObject* result, const Call& call) {
   if (s.result) result = named_result(s.result, result);
   if (call.out != Py_None) {
