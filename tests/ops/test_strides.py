@@ -40,6 +40,8 @@ CALLS = {
     "pad": "F.pad(c, (1, 2, 0, 1), value=3.0)",
     "pad that cuts": "F.pad(c, (-1, 2, 0, 1, 1, 1))",
     "pad of channels_last_3d": "F.pad(e, (1, 1))",
+    "pad of channels_last_3d, reflecting": "F.pad(e, (1, 1, 0, 1, 1, 0), mode='reflect')",
+    "pad of channels_last_3d, replicating": "F.pad(e, (2, 1, 0, 0, 1, 2), mode='replicate')",
     "pad, reflecting": "F.pad(c, (1, 1, 2, 0), mode='reflect')",
     "pad, replicating": "F.pad(c, (1, 1, -1, 0), mode='replicate')",
     "stack": "T.stack([c, c])",

@@ -33,9 +33,11 @@ std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_
   return n;
 }
 
-// As in torch, one operand with its channels inside is enough for the result to have them there.
-bool has_channels_inside(const Tensor& a, const Tensor& b) {
-  return has_channels_inside(a) || has_channels_inside(b);
+// As in torch, one such operand is enough for the result to be one, too. Of volumes, torch's
+// doubles and integers are contiguous.
+bool lies_inside(const Tensor& t) {
+  const bool fits = t.dim() == 4 || (is_floating(t.dtype()) && t.dtype() != DType::float64);
+  return fits && t.device().is_cpu() && is_channels_last(t);
 }
 
 // A 1x1 convolution of channels_last images, which stay so, takes each pixel for an image.
@@ -46,11 +48,12 @@ bool is_of_pixels(const ConvShape& s, const Tensor& image) {
   return s.groups == 1 && is_floating(image.dtype());
 }
 bool takes_inside(const ConvShape& s, const Tensor& image) {
+  if (image.dim() != 4) return false;
   const auto takes = backend(image.device()).conv->takes_inside;
   return takes && takes(s, image.dtype());
 }
 ConvShape of_pixels(ConvShape s) {
-  s.n = checked_mul(checked_mul(s.n, s.in[1]), s.in[2]);
+  s.n = checked_mul(checked_mul(checked_mul(s.n, s.in[0]), s.in[1]), s.in[2]);
   for (int d = 0; d < 3; ++d) s.in[d] = s.result[d] = 1;
   return s;
 }
@@ -89,7 +92,7 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
 bool copies_pixels(Product product, const ConvShape& s, const Tensor& a, const Tensor& b) {
   if (!has_pixels_between(s) || a.device().is_meta() || !a.numel() || !b.numel()) return false;
   return backend(a.device()).conv->wants_pixels_copied &&
-         !(product == Product::forward && has_channels_inside(a, b) && takes_inside(s, a));
+         !(product == Product::forward && (lies_inside(a) || lies_inside(b)) && takes_inside(s, a));
 }
 Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, const Tensor& a,
                                 const Tensor& b, const Tensor& bias, const Shape& sizes) {
@@ -98,13 +101,13 @@ Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, cons
     Shape read = sizes;
     for (int d = 2; d < a.dim(); ++d) read[d] = a.size(d);
     const Tensor part = compute(product, s, a, b, bias, read);
-    const Tensor out = empty_image(sizes, a.dtype(), a.device(), is_channels_last(part));
+    const Tensor out = empty_image(sizes, a.dtype(), a.device(), lies_inside(part));
     fill_with_bias(out, bias);
     copy_bits(every_pixel_read(geometry, out), part);
     return out;
   }
   const Tensor view = every_pixel_read(geometry, a);
-  const Tensor read = empty_image(view.shape(), a.dtype(), a.device(), has_channels_inside(a));
+  const Tensor read = empty_image(view.shape(), a.dtype(), a.device(), lies_inside(a));
   copy_bits(read, view);
   return compute(product, s, read, b, bias, sizes);
 }
@@ -115,7 +118,7 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   if (copies_pixels(product, geometry, a, b))
     return compute_on_copied_pixels(product, geometry, a, b, bias, sizes);
   const bool of_weight = product == Product::grad_weight;
-  const bool last = has_channels_inside(a, of_weight ? a : b);
+  const bool last = lies_inside(a) || (!of_weight && lies_inside(b));
   const bool pixels = last && is_of_pixels(geometry, a);
   ConvShape s = pixels ? of_pixels(geometry) : geometry;
   s.inside = last && !pixels && takes_inside(s, a);
