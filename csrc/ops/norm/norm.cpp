@@ -285,6 +285,7 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
                             {&dense, &out, &mean, &invstd, &scale.tensor(), &shift.tensor()});
     kernels.group_norm(plan.shape, x, factor, summand, plan.eps, m, i, y);
   }
+  if (!plan.shape.centered) out = in_format_of(input, std::move(out));  // torch's rms norm alone
   return record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
 }
 
