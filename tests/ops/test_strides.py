@@ -80,6 +80,7 @@ CALLS = {
     "msort to an empty out": "T.msort(x.t(), out=T.empty(0, device=d))",
     "to an out of that size": "T.add(c, 1, out=T.empty(2, 3, 4, 4, device=d))",
     "an array": "T.tensor(c.cpu().numpy())",
+    "an array with a new axis": "T.tensor(x.cpu().numpy().T[None])[0]",
     "an array that is reversed": "T.tensor(x.cpu().numpy().T[::-1].copy())",
 }
 OPERANDS = """

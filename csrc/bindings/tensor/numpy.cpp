@@ -231,8 +231,10 @@ bool is_array(PyObject* o) {
 
 // Then a copy keeps the order of dimensions.
 static bool has_positive_strides(const py::object& array) {
-  for (const py::handle stride : array.attr("strides"))
-    if (py::cast<std::int64_t>(stride) <= 0) return false;
+  const py::tuple shape = array.attr("shape"), strides = array.attr("strides");
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (py::cast<std::int64_t>(strides[d]) <= 0 && py::cast<std::int64_t>(shape[d]) != 1)
+      return false;
   return true;
 }
 
