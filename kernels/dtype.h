@@ -147,24 +147,29 @@ HOST_DEVICE inline void store(float16* p, float value) {  // round to even; a Na
   p->bits = std::uint16_t(sign | bits);
 }
 
-// The conversion of one element, everywhere: a float that does not fit an integer is defined here
-// (saturated, NaN to 0), as the language leaves it undefined.
+// v where it lies in [low, high), else low, a NaN too: then its conversion is defined.
+template <class From>
+HOST_DEVICE inline From within(From v, From low, From high) {
+  return v >= low && v < high ? v : low;
+}
+
+// The conversion of one element, everywhere. A float that does not fit an integer becomes what it
+// does in torch on a processor of x86: the least int32, of which int8 and int16 keep the last bits,
+// or the least int64, as for uint8.
 template <class To, class From>
 HOST_DEVICE inline To convert(From v) {
   if constexpr (std::is_same_v<To, bool>) {
     return v != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (!(v == v)) return To(0);
-    if constexpr (sizeof(To) < 8) {  // through int64: wraps as torch's conversions do
-      return static_cast<To>(convert<std::int64_t>(v));
-    } else if constexpr (std::is_unsigned_v<To>) {
-      constexpr auto half = From(9223372036854775808.0);
+    constexpr auto half = From(9223372036854775808.0);
+    if constexpr (sizeof(To) < 8 && std::is_signed_v<To>) {
+      constexpr auto limit = From(2147483648.0);
+      return static_cast<To>(static_cast<std::int32_t>(within(v, -limit, limit)));
+    } else if constexpr (sizeof(To) == 8 && std::is_unsigned_v<To>) {
       if (v >= half && v < 2 * half) return static_cast<To>(v);
       return static_cast<To>(convert<std::int64_t>(v));
     } else {
-      if (v >= From(9223372036854775808.0)) return std::numeric_limits<To>::min();
-      if (v < From(-9223372036854775808.0)) return std::numeric_limits<To>::min();
-      return static_cast<To>(v);
+      return static_cast<To>(static_cast<std::int64_t>(within(v, -half, half)));
     }
   } else {
     return static_cast<To>(v);

@@ -218,8 +218,8 @@ def test_out_is_never_cast():
     x, out = rushlight.ones(2, 2), rushlight.empty(2, 2)
     with rushlight.autocast("cpu"):
         assert rushlight.mm(x, x, out=out) is out and out.tolist() == [[2, 2], [2, 2]]
-        total = rushlight.empty(())
-        rushlight.prod(x.bfloat16().float(), out=total)
+        total = rushlight.empty(2)
+        rushlight.prod(x.bfloat16().float(), 0, out=total)
 
 
 def test_state(reference):

@@ -123,6 +123,39 @@ void broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to, std::i
     fail<RuntimeError>("a tensor of shape ", from, " cannot be broadcast to ", to);
 }
 
+void order_by_strides(Sizes sizes, const Strides* operands, int count, int* order) {
+  const int rank = int(sizes.size());
+  for (int i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  const auto compared = [&](int a, int b) {  // 1: a comes after b, -1: before, 0: either order
+    for (int k = 0; k < count; ++k) {
+      const std::int64_t x = operands[k][std::size_t(a)], y = operands[k][std::size_t(b)];
+      if (x == 0 || y == 0) continue;
+      if (x != y) return x < y ? -1 : 1;
+      if (sizes[std::size_t(a)] > sizes[std::size_t(b)]) return 1;
+    }
+    return 0;
+  };
+  for (int i = 1; i < rank; ++i)
+    for (int at = i, before = i - 1; before >= 0; --before) {
+      const int c = compared(order[before], order[at]);
+      if (c < 0) break;
+      if (c == 0) continue;
+      std::swap(order[before], order[at]);
+      at = before;
+    }
+}
+
+Strides dense_strides(Sizes sizes, const int* order) {
+  Strides strides{};
+  std::int64_t step = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto d = std::size_t(order[i]);
+    strides[d] = step;
+    step = checked_mul(step, sizes[d]);
+  }
+  return strides;
+}
+
 // Both lists are walked from the back: a run of old dimensions that lie densely behind each other
 // can be cut anew; every new dimension must end inside one run.
 bool view_strides(Sizes from, const std::int64_t* strides, Sizes to, Strides& out) {

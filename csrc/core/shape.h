@@ -103,6 +103,13 @@ bool can_broadcast_to(Sizes from, Sizes to);
 // dimensions.
 void broadcast_strides(Sizes from, const std::int64_t* strides, Sizes to, std::int64_t* out);
 
+// The dimensions in the order of memory, the fastest first: by insertion from the last one on. The
+// strides of the first operand that is not broadcast along either of two dimensions decide; of
+// equal ones, the longer dimension's is the slower.
+void order_by_strides(Sizes sizes, const Strides* operands, int count, int* order);
+// Strides of dense memory of these sizes, in such an order.
+Strides dense_strides(Sizes sizes, const int* order);
+
 // The strides with which a tensor can be seen as `to` without a copy; false if it cannot.
 bool view_strides(Sizes from, const std::int64_t* strides, Sizes to, Strides& out);
 // Replaces one -1 by what is left.

@@ -43,33 +43,14 @@ static bool fills_memory(const Tensor& t) {
 }
 
 // The strides of torch's preserve_format. A tensor that fills its memory keeps its own. Any other
-// gets dense ones in the order of its strides, by insertion from the last dimension on: a stride
-// of 0, that of an expanded dimension, decides nothing, and of two equal ones the longer
-// dimension's is the outer.
+// gets dense ones in the order of its strides.
 Tensor empty_like(const Tensor& t, DType dtype) {
   if (t.is_contiguous() || t.numel() == 0) [[likely]]
     return empty(t.sizes(), dtype, t.device());
   if (fills_memory(t)) return empty_strided(t.sizes(), t->strides.data(), dtype, t.device());
-  std::size_t order[kMaxRank];  // the innermost first
-  const int rank = t.dim();
-  for (int i = 0; i < rank; ++i) order[i] = std::size_t(rank - 1 - i);
-  for (int i = 1; i < rank; ++i)
-    for (int at = i, inner = i - 1; inner >= 0; --inner) {
-      const std::size_t a = order[inner], b = order[at];
-      const std::int64_t x = t->strides[a], y = t->strides[b];
-      if (x == 0 || y == 0) continue;
-      if (x < y) break;
-      if (x == y && t->shape.sizes[a] <= t->shape.sizes[b]) continue;
-      std::swap(order[inner], order[at]);
-      at = inner;
-    }
-  Strides strides{};
-  std::int64_t step = 1;
-  for (int i = 0; i < rank; ++i) {
-    strides[order[i]] = step;
-    step = checked_mul(step, t->shape.sizes[order[i]]);
-  }
-  return empty_strided(t.sizes(), strides.data(), dtype, t.device());
+  int order[kMaxRank];
+  order_by_strides(t.sizes(), &t->strides, 1, order);
+  return empty_strided(t.sizes(), dense_strides(t.sizes(), order).data(), dtype, t.device());
 }
 
 Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Device device) {

@@ -71,8 +71,10 @@ Tensor complex_of(const Tensor& real, const Tensor& imag) {
                        " but got scalar type ", scalar_name(imag.dtype()), " for second argument");
   check_without_gradient("complex", real);
   check_without_gradient("complex", imag);
-  Tensor out =
-      empty(broadcast(real.shape(), imag.sizes()), complex_of(real.dtype()), real.device());
+  const DType dtype = complex_of(real.dtype());
+  Tensor out = real.shape() == imag.shape()
+                   ? empty_like(real, dtype)
+                   : empty(broadcast(real.shape(), imag.sizes()), dtype, real.device());
   copy_bits(rushlight::real(out), real);
   copy_bits(rushlight::imag(out), imag);
   return out;

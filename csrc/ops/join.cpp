@@ -134,6 +134,21 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
                 tensors);
 }
 
+// Of images that are all channels_last: as cat lays them out along dimension `at`, which is then
+// cut in two.
+static Tensor empty_stack(const std::vector<Tensor>& tensors, int at, const Shape& shape,
+                          DType dtype) {
+  const Tensor& first = tensors[0];
+  if (at == first.dim() || !std::ranges::all_of(tensors, is_channels_last)) [[likely]]
+    return empty(shape, dtype, first.device());
+  Shape joined = first.shape();
+  joined[at] = checked_mul(joined[at], shape[at]);
+  const Strides inside = channels_last_strides(joined.view(), joined.rank);
+  Strides strides{};
+  view_strides(joined.view(), inside.data(), shape.view(), strides);
+  return empty_strided(shape.view(), strides.data(), dtype, first.device());
+}
+
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   if (tensors.empty()) fail<RuntimeError>("stack expects a non-empty TensorList");
   const Tensor& first = tensors[0];
@@ -152,7 +167,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
     if (d == at) shape.push_back(std::int64_t(tensors.size()));
     if (d < first.dim()) shape.push_back(first->shape[d]);
   }
-  Tensor out = empty(shape, dtype, first.device());
+  Tensor out = empty_stack(tensors, at, shape, dtype);
   if (!out.device().is_meta() && out.numel()) {
     copy_in_strips(out, at, [&](RowRange rows) {
       View to = stored_view_of(out);  // of one tensor after another

@@ -83,11 +83,14 @@ bool has_channels_inside(const Tensor& image) {
 }
 Tensor channels_inside(const Tensor& image) {
   const GradMode off(false);
-  return contiguous(permute(image, {0, 2, 3, 1}));
+  return contiguous(image.dim() == 5 ? permute(image, {0, 2, 3, 4, 1})
+                                     : permute(image, {0, 2, 3, 1}));
 }
 Tensor empty_image(const Shape& sizes, DType dtype, Device device, bool channels_last) {
   if (!channels_last) return empty(sizes, dtype, device);
-  return empty_in_format(sizes.view(), dtype, device, MemoryFormat::channels_last);
+  const bool volume = sizes.rank == 5;
+  return empty_in_format(sizes.view(), dtype, device,
+                         volume ? MemoryFormat::channels_last_3d : MemoryFormat::channels_last);
 }
 
 }  // namespace rushlight

@@ -30,8 +30,8 @@ Tensor in_format_of(const Tensor& like, Tensor out);
 // Images (n, c, h, w) as channels_last ones lie in memory: (n, h, w, c), dense, without history.
 // Kernels of three dimensions take them as planes of h, w and c.
 bool has_channels_inside(const Tensor& image);  // channels_last, and of the CPU
-Tensor channels_inside(const Tensor& image);
-// New memory for an image, channels_last if that is wanted.
+Tensor channels_inside(const Tensor& image);    // of a volume, too
+// New memory for an image or a volume, channels_last if that is wanted.
 Tensor empty_image(const Shape& sizes, DType dtype, Device device, bool channels_last);
 
 }  // namespace rushlight

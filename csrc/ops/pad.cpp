@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autograd/showing.h"
+#include "ops/memory_format.h"
 
 namespace rushlight {
 namespace {
@@ -59,7 +60,8 @@ Tensor constant_pad_nd(const Tensor& input, const std::vector<std::int64_t>& pad
   Tensor out;
   {
     const GradMode off(false);
-    out = full(shape, value, input.dtype(), input.device());
+    out = empty_in_format(shape.view(), input.dtype(), input.device(), format_of(input));
+    fill_(out, value);
     copy_bits(inner(out, pad, 1), inner(input, pad, -1));
   }
   return record("ConstantPadNdBackward0", out,

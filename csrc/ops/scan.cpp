@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/scan.h"
+#include "ops/reduce/reduce.h"
 #include "ops/value.h"
 
 namespace rushlight {
@@ -76,18 +77,15 @@ Tensor cumprod_backward(const Tensor& g, const Tensor& x, const Tensor& out, int
   return cat(columns, dim);
 }
 
-DType running_dtype(const Tensor& input, OptionalDtype dtype) {
-  return dtype ? *dtype : is_integral(input.dtype()) ? DType::int64 : input.dtype();
-}
-
 }  // namespace
 
 Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
   const int dim = wrap_dim(d, given.dim());
+  const DType type = sum_dtype(given, dtype);
   Tensor out;
   {
     const GradMode off(false);
-    out = run(Scan::sum, to(given, running_dtype(given, dtype)), dim);
+    out = run(Scan::sum, to(given, type), dim);
   }
   return record("CumsumBackward0", out,
                 showing(
@@ -101,7 +99,7 @@ Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
 
 Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
   const int dim = wrap_dim(d, given.dim());
-  const DType type = running_dtype(given, dtype);
+  const DType type = sum_dtype(given, dtype);
   Tensor out;
   {
     const GradMode off(false);

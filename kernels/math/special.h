@@ -143,7 +143,7 @@ HOST_DEVICE inline T polygamma(T order, T input) {
   double x = static_cast<double>(input);
   if (n == 0) return static_cast<T>(digamma_of(x));
   if (!(x == x)) return input;
-  if (x == kInfinity<double>) return T(0);
+  if (x == kInfinity<double>) return n == 1 ? T(0) : kNaN<T>;  // as torch; the limit is 0
   if (x > 0) return static_cast<T>(n == 1 ? trigamma_positive(x) : polygamma_positive(n, x));
   if (x == std::floor(x)) return n % 2 ? kInfinity<T> : -kInfinity<T>;  // as torch
   // down to -1 < x by the recurrence would lose digits far out; reflection is exact for the orders

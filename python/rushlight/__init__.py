@@ -45,6 +45,7 @@ _OTHERS = {
     "_sample_dirichlet": "rushlight._C",
     "_standard_gamma": "rushlight._C",
     "_standard_gamma_grad": "rushlight._C",
+    "_weight_norm": "rushlight.nn.utils._weight_norms",
     "Event": "rushlight.cuda.streams",
     "Generator": "rushlight._C",
     "Stream": "rushlight.cuda.streams",

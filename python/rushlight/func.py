@@ -13,6 +13,7 @@ from rushlight._func.derivatives import (
     jacfwd,
     jacrev,
     jvp,
+    linearize,
     vjp,
 )
 from rushlight._func.vmap import stack_module_state, vmap
@@ -25,6 +26,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -144,6 +144,34 @@ def test_gradients_of_convolutions(on_device, options, dtype):
         assert rushlight.allclose(a, b, 2e-2 if dtype == "bfloat16" else 1e-4, 1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "f.conv2d(x, w, padding=1)",
+        "f.conv2d(x, w[:, :, :1, :1])",
+        "f.conv2d(x, w[:, :2], groups=2, stride=2)",
+        "f.conv_transpose2d(x, w, padding=1, stride=2)",
+    ],
+)
+@pytest.mark.parametrize("of_input,of_weight", [(False, True), (True, False), (True, True)])
+def test_one_operand_channels_last_is_enough(device, call, dtype, of_input, of_weight):
+    def results(t):
+        def formatted(x, last):
+            x = x.to(getattr(t, dtype)).to(device if t is rushlight else "cpu")
+            return x.contiguous(memory_format=t.channels_last) if last else x
+
+        x = formatted(t.arange(2.0 * 4 * 25).sin().view(2, 4, 5, 5), of_input)
+        w = formatted(t.arange(4.0 * 4 * 9).cos().view(4, 4, 3, 3), of_weight)
+        y = eval(call, {"f": t.nn.functional, "x": x, "w": w})
+        return y.flatten().tolist(), list(y.stride())
+
+    (values, strides), (expected, layout) = results(rushlight), ask(results)
+    assert values == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    if device == "cpu":
+        assert strides == layout
+
+
 @pytest.mark.parametrize("groups,in_channels,out_channels", [(1, 17, 33), (2, 48, 10), (1, 16, 32)])
 @pytest.mark.parametrize(
     "kernel_size,options",
@@ -181,6 +209,51 @@ def test_float32_convolutions_agree_with_float64(
         found.append([y, *rushlight.autograd.grad(y, inputs, grad)])
     for expected, ours in zip(*found, strict=True):
         rushlight.testing.assert_close(ours.double(), expected, rtol=1e-3, atol=1e-3)
+
+
+VOLUMES = {
+    "batch norm": "f.batch_norm(x, None, None, a, b, True)",
+    "batch norm, evaluation": "f.batch_norm(x, b.detach(), a.detach() + 2, a, b)",
+    "group norm": "f.group_norm(x, 2, a, b)",
+    "convolution": "f.conv3d(x, w, padding=1)",
+    "convolution by channels_last": "f.conv3d(x.contiguous(), last(w), b[:2])",
+    "convolution in steps": "f.conv3d(x, w[..., :1, :1, :1], stride=2)",
+    "pointwise convolution": "f.conv3d(x, w[..., :1, :1, :1], b[:2])",
+    "depthwise convolution": "f.conv3d(x, w[:, :1].repeat(2, 1, 1, 1, 1), groups=4)",
+    "convolution, transposed": "f.conv_transpose3d(x, w.transpose(0, 1), stride=2)",
+    "pointwise, transposed": "f.conv_transpose3d(x, w[..., :1, :1, :1].transpose(0, 1))",
+    "pad": "f.pad(x, (1, 1, 2, 0))",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", VOLUMES)
+def test_volumes(device, case, dtype):
+    def results(t):
+        def numbers(*sizes):
+            count = t.arange(1.0 * t.empty(sizes).numel(), dtype=t.float64)
+            x = count.mul(0.7).sin().view(sizes).to(getattr(t, dtype))
+            return x.to(device if t is rushlight else "cpu")
+
+        def last(x):
+            return x.contiguous(memory_format=t.channels_last_3d)
+
+        x = last(numbers(2, 4, 3, 4, 5)).requires_grad_()
+        w = numbers(2, 4, 2, 3, 2).requires_grad_()
+        a, b = numbers(4).requires_grad_(), numbers(5)[1:].requires_grad_()
+        names = {"f": t.nn.functional, "x": x, "w": w, "a": a, "b": b, "last": last}
+        y = eval(VOLUMES[case], names)
+        g = last(numbers(*y.shape))
+        grads = t.autograd.grad(y, [x, w, a, b], g, allow_unused=True)
+        found = [y, *(g for g in grads if g is not None)]
+        strides = [list(r.stride()) for r in found[:2]]
+        return [r.detach().flatten().tolist() for r in found], strides
+
+    (ours, strides), (theirs, layout) = results(rushlight), ask(results)
+    for values, expected in zip(ours, theirs, strict=True):
+        assert values == pytest.approx(expected, rel=1e-3, abs=2e-4)
+    if device == "cpu":
+        assert strides == layout or case.startswith("pointwise")  # torch's depend on threads
 
 
 def test_a_volume_is_no_image(on_device):

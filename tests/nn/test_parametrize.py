@@ -252,3 +252,17 @@ def test_words(on_device):
     words = "Cannot register two spectral_norm hooks on the same parameter weight"
     assert words in message(lambda: rushlight.nn.utils.spectral_norm(m))[1]
     assert message(lambda: rushlight.nn.utils.remove_weight_norm(m))[0] == "ValueError"
+
+
+@pytest.mark.parametrize("dim", [-1, 0, 1, 2])
+def test_the_function_under_its_private_name(dim, device):
+    def results(t):
+        where = device if t is rushlight else "cpu"
+        v = t.arange(1.0, 25.0, device=where).view(2, 3, 4).requires_grad_()
+        g = t.norm_except_dim(v.detach(), 2, dim).mul(2).requires_grad_()
+        w = t._weight_norm(v, g, dim)
+        w.sin().sum().backward()
+        return [x.flatten().tolist() for x in (w, v.grad, g.grad)]
+
+    for ours, theirs in zip(results(rushlight), ask(results), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-5)

@@ -100,6 +100,10 @@ def test_poles_of_derivatives_of_digamma(dtype, device):
     for n in range(1, 6):
         pole = math.inf if n % 2 else -math.inf
         assert rl.polygamma(n, x).tolist() == [pole] * 4
+    inf = rl.tensor([math.inf], dtype=x.dtype, device=device)
+    assert rl.polygamma(1, inf).tolist() == [0]
+    assert rl.polygamma(2, inf).isnan().all()  # as torch, though its limit is 0
+    assert rl.polygamma(3, inf).isnan().all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

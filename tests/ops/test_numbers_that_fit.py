@@ -177,3 +177,19 @@ def test_powers_of_bools(device):
     assert (x**2).tolist() == [1, 0]
     with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
         _ = x**x
+
+
+@pytest.mark.parametrize("to", ["int8", "uint8", "int16", "int32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_floats_that_no_integer_is(dtype, to, device):
+    """As torch on x86; blocks without such numbers take another loop."""
+
+    def cast(module, where="cpu"):
+        inf = float("inf")
+        hard = [3e9, -3e9, inf, -inf, float("nan"), 300.7, -1.5, 2.0**31, -(2.0**31), -2147483648.5,
+                2.0**32 + 5, 2.0**63, -(2.0**63), 1e19, -1e30, 65535.9, 0.0]  # fmt: skip
+        x = module.tensor(hard * 70, dtype=module.float64).to(getattr(module, dtype)).to(where)
+        y = x.to(getattr(module, to))
+        return y[:17].tolist(), y[-17:].tolist(), x[::2].to(y.dtype).tolist() == y[::2].tolist()
+
+    assert cast(rushlight, device) == ask(cast)

@@ -6,7 +6,7 @@ import pytest
 
 import rushlight
 from tests.compare import same_as_torch
-from tests.conftest import REAL, load_reference
+from tests.conftest import REAL, ask, load_reference
 from tests.ops.layouts import DTYPES, LAYOUTS, both
 
 torch = load_reference()
@@ -109,6 +109,24 @@ def test_distinct_values(dtype, shape, device):
     if theirs.dim() == 2:
         for d in (0, 1):
             same_as_torch(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["T.unique(x)", "T.unique(x, dim=0)", "T.unique_consecutive(x)", "x.unique_consecutive(dim=0)",
+     "x.unique(return_inverse=True)[0]"],
+)  # fmt: skip
+def test_distinct_values_have_a_history_without_derivative(call, device):
+    def found(t):
+        x = t.ones(3, device=device if t is rushlight else "cpu", requires_grad=True)
+        y = eval(call, {"T": t, "x": x})
+        with pytest.raises(NotImplementedError) as error:
+            y.sum().backward()
+        return y.requires_grad, y.grad_fn.name(), str(error.value).splitlines()[0]
+
+    assert found(rushlight) == ask(found)
+    with rushlight.no_grad():
+        assert not rushlight.ones(3, device=device, requires_grad=True).unique().requires_grad
 
 
 def test_counts(device):

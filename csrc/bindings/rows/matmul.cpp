@@ -103,7 +103,7 @@ Shape:
 
 >>> torch.dot(torch.tensor([2, 3]), torch.tensor([2, 1]))
 tensor(7))");
-  op<&rushlight::outer>(m, "outer(input, vec2, *, out=None)", {.exact = true},
+  op<&rushlight::outer>(m, "outer(input, vec2, *, out=None)", As::both,
                         R"(The outer product of two vectors: out[i][j] = input[i] * vec2[j].
 
 Args:
@@ -199,7 +199,7 @@ Shape:
 >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
 tensor([[7.]]))");
   op<&addr>(m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)",
-            {.autocast = kLowerOnCuda, .in_place = As::method, .exact = true},
+            {.autocast = kLowerOnCuda, .in_place = As::method},
             R"(beta * input + alpha * outer(vec1, vec2).
 
 Args:

@@ -38,20 +38,22 @@ static Tensor pow_function(Input a, Input b) {
 }
 static Tensor pow_method(const Tensor& a, Input b) { return power_of(as_input(a), b); }
 static Tensor pow_in_place(const Tensor& a, Input b) { return pow(as_input(a), b, into_self(a)); }
-// Two tensors or two numbers, which a 0-d tensor may be as well.
-static void check_bounds(const char* op, const Operand& min, const Operand& max) {
+// Two tensors or two numbers, one of which may be given as a 0-d tensor.
+static void unify_bounds(const char* op, Operand& min, Operand& max) {
   if (!min || !max || !min->tensor == !max->tensor) return;
-  const Tensor& t = min->tensor ? *min->tensor : *max->tensor;
+  Operand& bound = min->tensor ? min : max;
+  const Tensor& t = *bound->tensor;
   if (t.dim() || t.requires_grad())
     fail<TypeError>(op, "() received an invalid combination of arguments - got (a tensor of shape ",
                     t.sizes(), " and a number): min and max are both tensors or both numbers");
+  bound = as_input(item(t));
 }
 static Tensor clamp_function(const Tensor& x, Operand min, Operand max) {
-  check_bounds("clamp", min, max);
+  unify_bounds("clamp", min, max);
   return clamp(x, min, max);
 }
 static Tensor clamp_in_place(const Tensor& x, Operand min, Operand max) {
-  check_bounds("clamp_", min, max);
+  unify_bounds("clamp_", min, max);
   return clamp(x, min, max, into_self(x));
 }
 static Tensor round_function(const Tensor& x, std::int64_t decimals) { return round(x, decimals); }

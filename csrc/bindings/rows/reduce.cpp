@@ -18,8 +18,12 @@ using Dim = std::optional<std::int64_t>;
 
 Sizes of(const Dims& d) { return d ? d->view() : Sizes(); }
 
-Tensor prod_op(const Tensor& x, Dim dim, bool keepdim, OptionalDtype dtype) {
-  return dim ? prod(x, *dim, keepdim, dtype) : prod(x, dtype);
+Tensor prod_of_all(const Tensor& x, OptionalDtype dtype) { return prod(x, dtype); }
+Tensor prod_along(const Tensor& x, std::int64_t dim, bool keepdim, OptionalDtype dtype) {
+  return prod(x, dim, keepdim, dtype);
+}
+Tensor logsumexp_along(const Tensor& x, Shape dim, bool keepdim) {
+  return logsumexp(x, dim.view(), keepdim);
 }
 // With dim=() nothing is reduced, where other reductions take all dimensions: the elements
 // themselves, as bools.
@@ -101,7 +105,7 @@ void bind_moments(py::module_& m, const std::string& name, const char* doc) {
 
 void bind_sums(py::module_& m) {
   op<Reduce(&sum)>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)",
-                   {.autocast = kFullOnCuda},
+                   {.autocast = kFullOnCuda, .exact = true, .in_dtype_of_out = true},
                    R"(The sum of all elements, or along dim.
 
 Args:
@@ -140,9 +144,10 @@ tensor(3.))");
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
 )");
-  op<&prod_op>(m, "prod(input, dim=None, keepdim=False, *, dtype=None, out=None)",
-               {.autocast = kFull},
-               R"(The product of all elements, or along dim.
+  overloads<&prod_of_all, &prod_along>(
+      m, {"prod(input, *, dtype=None)", "prod(input, dim, keepdim=False, *, dtype=None, out=None)"},
+      {.autocast = kFull, .exact = true, .in_dtype_of_out = true},
+      R"(The product of all elements, or along dim.
 
 Args:
     dtype: the dtype to convert to first; None for input's, and int64 for integers.
@@ -285,8 +290,9 @@ void bind_moments_and_norms(py::module_& m) {
     >>> torch.std_mean(torch.tensor([1., 2., 3.]))
     (tensor(1.), tensor(2.))
 )");
-  op<&logsumexp>(m, "logsumexp(input, dim, keepdim=False, *, out=None)", {.autocast = kFullOnCuda},
-                 R"(log(sum(exp(x))) along dim, without overflow.
+  op<&logsumexp_along>(m, "logsumexp(input, dim, keepdim=False, *, out=None)",
+                       {.autocast = kFullOnCuda},
+                       R"(log(sum(exp(x))) along dim, without overflow.
 
 Args:
     dim: the dimension or dimensions to reduce.

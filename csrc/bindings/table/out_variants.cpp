@@ -35,7 +35,7 @@ void check_out(const char* op, const Tensor& out, const Tensor& result, bool exa
 
 void write_out(const char* op, const Tensor& out, const Tensor& result) {
   check_no_internal_overlap(out, op);
-  resize_output(out, result.shape());
+  resize_output(out, result);
   copy_bits(out, result);
   finish_inplace(out);
 }
@@ -267,6 +267,13 @@ PyObject* call_with_casts(const Signature& s, const Call& call) {
   } catch (...) {
     return raise_current();
   }
+}
+
+void take_dtype_of(const Signature& s, PyObject* out, PyObject** values) {
+  const Tensor* t = as_tensor(out);
+  for (std::size_t i = 0; t && i < s.count(); ++i)
+    if (s.parameters[i].name == "dtype" && values[i] == Py_None)
+      values[i] = dtype_objects[int(t->dtype())];
 }
 
 PyObject* complete(const Signature& s, PyObject* result, const Call& call) {

@@ -49,6 +49,7 @@ struct Row {
   bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
   bool apart = false;  // out=, and self in place, may share no elements with other arguments
   bool exact = false;  // out= must have the result's dtype; other results are cast to it
+  bool in_dtype_of_out = false;  // without dtype=, that of out= is taken for it
   bool differentiable = true;
   bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them
   bool waits = false;  // the host waits for the device, to learn a size or to check a value

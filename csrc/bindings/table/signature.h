@@ -113,6 +113,8 @@ PyObject* wrong_argument(const Signature& s, const Call& call, std::size_t i, co
 PyObject* raise_current(const Signature& s, const Call& call);
 // NotImplementedError where an argument is such a dtype, or a tensor of one.
 void refuse_stored_arguments(const Signature& s, const Call& call);
+// Gives the parameter dtype that of `out`, where the call does not.
+void take_dtype_of(const Signature& s, PyObject* out, PyObject** values);
 // Calls again with the arguments as autocast casts them.
 PyObject* call_with_casts(const Signature& s, const Call& call);
 // Names the parts of the result, writes it to out=, keeps a subclass of Tensor; takes over the
@@ -156,8 +158,10 @@ template <std::size_t kCount>
   PyObject* values[kCount + 1];
   Rest rest{};
   if (!s.bind(self, args, n, keywords, values, rest)) return nullptr;
-  return s.call(
-      {values, rest, s.out < 0 ? Py_None : values[kCount], bool(self), false, args, n, keywords});
+  PyObject* const out = s.out < 0 ? Py_None : values[kCount];
+  if (out != Py_None && s.row.in_dtype_of_out) [[unlikely]]
+    take_dtype_of(s, out, values);
+  return s.call({values, rest, out, bool(self), false, args, n, keywords});
 }
 
 // One Entry per C++ function: the two C entry points CPython calls, with all conversions inlined.

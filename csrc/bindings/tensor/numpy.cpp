@@ -229,13 +229,23 @@ bool is_array(PyObject* o) {
   return is_numpy(o) && PyObject_CheckBuffer(o) && PyObject_HasAttrString(o, "dtype");
 }
 
+// Then a copy keeps the order of dimensions.
+static bool has_positive_strides(const py::object& array) {
+  const py::tuple shape = array.attr("shape"), strides = array.attr("strides");
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (py::cast<std::int64_t>(strides[d]) <= 0 && py::cast<std::int64_t>(shape[d]) != 1)
+      return false;
+  return true;
+}
+
 Tensor from_array(PyObject* o, bool copy) {
   py::object array = py::reinterpret_borrow<py::object>(o);
   const bool scalar = !PyObject_HasAttrString(o, "setflags") || !PySequence_Check(o);
   if (scalar || copy || !py::cast<bool>(array.attr("flags").attr("writeable"))) {
     // Negative strides and foreign byte order are NumPy's to undo.
     const py::object numpy = py::module_::import("numpy");
-    array = numpy.attr("array")(array, py::arg("order") = "C", py::arg("copy") = true);
+    const char* order = has_positive_strides(array) ? "K" : "C";
+    array = numpy.attr("array")(array, py::arg("order") = order, py::arg("copy") = true);
     const py::object native = array.attr("dtype").attr("newbyteorder")("=");
     array = array.attr("astype")(native, py::arg("copy") = false);
     return share_array(array.ptr());

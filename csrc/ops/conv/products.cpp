@@ -33,20 +33,27 @@ std::int64_t elements(std::int64_t first, std::int64_t second, const std::int64_
   return n;
 }
 
+// As in torch, one such operand is enough for the result to be one, too. Of volumes, torch's
+// doubles and integers are contiguous.
+bool lies_inside(const Tensor& t) {
+  const bool fits = t.dim() == 4 || (is_floating(t.dtype()) && t.dtype() != DType::float64);
+  return fits && t.device().is_cpu() && is_channels_last(t);
+}
+
 // A 1x1 convolution of channels_last images, which stay so, takes each pixel for an image.
 bool is_of_pixels(const ConvShape& s, const Tensor& image) {
   for (int d = 0; d < 3; ++d)
     if (s.kernel[d] != 1 || s.stride[d] != 1 || s.padding[d] != 0 || s.in[d] != s.result[d])
       return false;
-  return s.groups == 1 && is_floating(image.dtype()) && has_channels_inside(image);
+  return s.groups == 1 && is_floating(image.dtype());
 }
 bool takes_inside(const ConvShape& s, const Tensor& image) {
-  if (!has_channels_inside(image)) return false;
+  if (image.dim() != 4) return false;
   const auto takes = backend(image.device()).conv->takes_inside;
   return takes && takes(s, image.dtype());
 }
 ConvShape of_pixels(ConvShape s) {
-  s.n = checked_mul(checked_mul(s.n, s.in[1]), s.in[2]);
+  s.n = checked_mul(checked_mul(checked_mul(s.n, s.in[0]), s.in[1]), s.in[2]);
   for (int d = 0; d < 3; ++d) s.in[d] = s.result[d] = 1;
   return s;
 }
@@ -85,7 +92,7 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
 bool copies_pixels(Product product, const ConvShape& s, const Tensor& a, const Tensor& b) {
   if (!has_pixels_between(s) || a.device().is_meta() || !a.numel() || !b.numel()) return false;
   return backend(a.device()).conv->wants_pixels_copied &&
-         !(product == Product::forward && takes_inside(s, a));
+         !(product == Product::forward && (lies_inside(a) || lies_inside(b)) && takes_inside(s, a));
 }
 Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, const Tensor& a,
                                 const Tensor& b, const Tensor& bias, const Shape& sizes) {
@@ -94,13 +101,13 @@ Tensor compute_on_copied_pixels(Product product, const ConvShape& geometry, cons
     Shape read = sizes;
     for (int d = 2; d < a.dim(); ++d) read[d] = a.size(d);
     const Tensor part = compute(product, s, a, b, bias, read);
-    const Tensor out = empty_image(sizes, a.dtype(), a.device(), has_channels_inside(part));
+    const Tensor out = empty_image(sizes, a.dtype(), a.device(), lies_inside(part));
     fill_with_bias(out, bias);
     copy_bits(every_pixel_read(geometry, out), part);
     return out;
   }
   const Tensor view = every_pixel_read(geometry, a);
-  const Tensor read = empty_image(view.shape(), a.dtype(), a.device(), has_channels_inside(a));
+  const Tensor read = empty_image(view.shape(), a.dtype(), a.device(), lies_inside(a));
   copy_bits(read, view);
   return compute(product, s, read, b, bias, sizes);
 }
@@ -110,11 +117,13 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   const GradMode off(false);
   if (copies_pixels(product, geometry, a, b))
     return compute_on_copied_pixels(product, geometry, a, b, bias, sizes);
-  const bool pixels = is_of_pixels(geometry, a), of_weight = product == Product::grad_weight;
+  const bool of_weight = product == Product::grad_weight;
+  const bool last = lies_inside(a) || (!of_weight && lies_inside(b));
+  const bool pixels = last && is_of_pixels(geometry, a);
   ConvShape s = pixels ? of_pixels(geometry) : geometry;
-  s.inside = !pixels && takes_inside(s, a);
+  s.inside = last && !pixels && takes_inside(s, a);
   const bool inside = pixels || s.inside;
-  Tensor out = empty_image(sizes, a.dtype(), a.device(), inside && !of_weight);
+  Tensor out = empty_image(sizes, a.dtype(), a.device(), last && !of_weight);
   if (out.numel() == 0 || out.device().is_meta()) return out;
   if (a.numel() == 0 || b.numel() == 0) {
     fill_with_bias(out, bias);
@@ -122,7 +131,9 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   }
   const Tensor left = inside ? channels_inside(a) : contiguous(a);
   const Tensor right = inside && of_weight ? channels_inside(b) : contiguous(b);
-  const Tensor to = inside && !of_weight ? channels_inside(out) : out;
+  Tensor to = out;
+  if (last && !of_weight)  // a kernel that cannot write there gets rows of its own
+    to = inside ? channels_inside(out) : empty(sizes, a.dtype(), a.device());
   const Tensor dense_bias = bias ? contiguous(bias) : Tensor();
   const std::int64_t input = elements(s.n, s.c, s.in), result = elements(s.n, s.out, s.result),
                      weight = elements(s.out, s.c / s.groups, s.kernel);
@@ -134,12 +145,15 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
            : View{};
   const View* maybe_bias = bias ? &bias_view : nullptr;
   const ConvKernels& kernels = *backend(out.device()).conv;
-  const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &dense_bias});
-  switch (product) {
-    case Product::forward: kernels.forward(s, l, r, maybe_bias, o); break;
-    case Product::grad_input: kernels.grad_input(s, l, r, maybe_bias, o); break;
-    case Product::grad_weight: kernels.grad_weight(s, l, r, o); break;
+  {
+    const Unlocked unlocked(nanoseconds(s), {&left, &right, &out, &to, &dense_bias});
+    switch (product) {
+      case Product::forward: kernels.forward(s, l, r, maybe_bias, o); break;
+      case Product::grad_input: kernels.grad_input(s, l, r, maybe_bias, o); break;
+      case Product::grad_weight: kernels.grad_weight(s, l, r, o); break;
+    }
   }
+  if (last && !of_weight && !inside) copy_bits(out, to);
   return out;
 }
 

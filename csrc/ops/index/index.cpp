@@ -2,6 +2,8 @@
 // first, and the kernel checks every position before it writes.
 #include "kernels/index.h"
 
+#include <algorithm>
+
 #include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
@@ -171,12 +173,46 @@ static Tensor index_backward(const Tensor& g, const Shape& whole,
       [indices](Tensor gg) { return Gradients(index(gg, indices)); }, g);
 }
 
-// Without history.
-static Tensor taken(const Tensor& input, const Prepared& p) {
+// Memory for what is read: dense, its dimensions in the order of the input's, then the indices'.
+[[gnu::noinline]] static Tensor empty_in_order(const Tensor& input, const Prepared& p,
+                                               const Shape& shape) {
+  Strides operands[1 + kMaxRank] = {};
+  int count = 1;
+  const int behind = p.first + p.shape.rank;
+  for (int d = 0, k = p.count; d < shape.rank; ++d)
+    if (d < p.first || d >= behind)
+      operands[0][std::size_t(d)] = input->strides[std::size_t(p.order[k++])];
+  for (const Tensor& t : p.indices)
+    if (t) broadcast_strides(t.sizes(), t->strides.data(), p.shape, &operands[count++][p.first]);
+  int order[kMaxRank];
+  order_by_strides(shape.view(), operands, count, order);
+  return empty_strided(shape.view(), dense_strides(shape.view(), order).data(), input.dtype(),
+                       input.device());
+}
+
+// The dimensions that are no index's, in the order in which they lie in `out`.
+[[gnu::noinline]] static void order_rest(const Tensor& out, Shape& target, Shape& source,
+                                         int index_rank) {
+  const int moved = target.rank - index_rank;
+  const auto stride = [&](int k) { return out.stride(int(target[index_rank + k])); };
+  for (int i = 1; i < moved; ++i)
+    for (int k = i; k > 0 && stride(k) > stride(k - 1); --k) {
+      std::swap(target[index_rank + k], target[index_rank + k - 1]);
+      const int at = source.rank - moved + k;
+      std::swap(source[at], source[at - 1]);
+    }
+}
+
+// Without history. `in_order`: laid out in memory as the input is, else in rows. Orders p.
+static Tensor taken(const Tensor& input, Prepared& p, bool in_order) {
   check_empty(input, p);
   Shape kernel_order;
   const Shape shape = result_shape(input, p, kernel_order);
-  Tensor out = empty(shape, input.dtype(), input.device());
+  const auto in_rows = [](const Tensor& t) { return !t || t.is_contiguous(); };
+  in_order = in_order && !(in_rows(input) && std::ranges::all_of(p.indices, in_rows));
+  Tensor out =
+      in_order ? empty_in_order(input, p, shape) : empty(shape, input.dtype(), input.device());
+  if (in_order) order_rest(out, kernel_order, p.order, p.shape.rank);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor source = permute(input, p.order), target = permute(out, kernel_order);
@@ -205,9 +241,9 @@ static Tensor as_integers(const Tensor& t) {
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
   if (is_only_stored(input.dtype())) [[unlikely]]
     return view_dtype(index(as_integers(input), indices), input.dtype());
-  const Prepared p = prepare(input, indices);
+  Prepared p = prepare(input, indices);
   if (p.count == 0) return alias(input);
-  Tensor out = taken(input, p);
+  Tensor out = taken(input, p, true);
   if (!needs_grad(input)) return out;
   return record("IndexBackward0", std::move(out),
                 showing(
@@ -344,7 +380,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   std::vector<Tensor> indices(std::size_t(at) + 1);
   indices[std::size_t(at)] = vector;
   if (input.dim() == 0) return view(index(unsqueeze(input, 0), indices), {});
-  return record("IndexSelectBackward0", taken(input, prepare(input, indices)),
+  Prepared p = prepare(input, indices);
+  return record("IndexSelectBackward0", taken(input, p, false),
                 showing(
                     "self_sym_sizes dim index",
                     [](Tensor g, Node&, const Shape& whole, std::int64_t dim, const Saved& index) {

@@ -173,6 +173,9 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
                 input, weight, bias);
 }
 
+// Images and volumes.
+bool lies_inside(const Tensor& t) { return t.device().is_cpu() && is_channels_last(t); }
+
 std::int64_t plane_of(const Tensor& t) {
   std::int64_t n = 1;
   for (int d = 2; d < t.dim(); ++d) n = checked_mul(n, t->shape[d]);
@@ -228,7 +231,7 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 
   const DType dtype = computed_in(input);
   const Device device = input.device();
-  const bool inside = has_channels_inside(input);
+  const bool inside = lies_inside(input);
   Tensor out = empty_image(input.shape(), input.dtype(), device, inside);
   Tensor mean = empty({c}, dtype, device), invstd = empty({c}, dtype, device);
   Plan plan{{n, c, plane, 1}, {n, c, plane}, {0, 2}, {1, c, 1}, eps, true, training, inside};
@@ -282,6 +285,7 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
                             {&dense, &out, &mean, &invstd, &scale.tensor(), &shift.tensor()});
     kernels.group_norm(plan.shape, x, factor, summand, plan.eps, m, i, y);
   }
+  if (!plan.shape.centered) out = in_format_of(input, std::move(out));  // torch's rms norm alone
   return record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
 }
 
@@ -310,7 +314,7 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTenso
   check_floating(input, "GroupNormKernelImpl");
   for (const auto& [t, name] : parameters) check_parameter("group_norm", input, *t, name);
   const std::int64_t n = input->shape[0], plane = plane_of(input), part = c / num_groups;
-  const bool inside = has_channels_inside(input);
+  const bool inside = lies_inside(input);
   const Plan plan{{n, c, plane, num_groups, true, inside},
                   {n, num_groups, part, plane},
                   {2, 3},

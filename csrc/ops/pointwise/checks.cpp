@@ -201,24 +201,30 @@ void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType re
                        name, "(): ", describe(into.kind == Into::out ? "out" : "self", out));
 }
 
-void resize_output(const Tensor& out, const Shape& shape) {
-  if (out.shape() == shape) return;
+// `fresh`: of the new shape, on the memory that `out` gets where its own is too small.
+static void resize_to(const Tensor& out, const Tensor& fresh) {
   if (out.numel() != 0 && warn)
     warn(text("An output with one or more elements was resized since it had shape ", out.sizes(),
-              ", which does not match the required output shape ", shape,
+              ", which does not match the required output shape ", fresh.sizes(),
               ". This behavior is deprecated, and in a future PyTorch release outputs will not be "
               "resized unless they have zero elements. You can explicitly reuse an out tensor t by "
               "resizing it, inplace, to zero elements with t.resize_(0)."));
-  Tensor fresh = empty(shape, out.dtype(), out.device());
   Body& b = *out.body();
-  b.shape = shape;
+  b.shape = fresh.shape();
   b.strides = fresh->strides;
   b.numel = fresh->numel;
-  b.contiguous = true;
+  b.contiguous = fresh->contiguous;
   const auto needed = std::size_t(b.offset + b.numel) * item_size(b.dtype);
   if (needed <= b.storage->bytes) return;
   b.offset = 0;
   b.storage = fresh->storage;
+}
+
+void resize_output(const Tensor& out, const Shape& shape) {
+  if (!(out.shape() == shape)) resize_to(out, empty(shape, out.dtype(), out.device()));
+}
+void resize_output(const Tensor& out, const Tensor& like) {
+  if (!(out.shape() == like.shape())) resize_to(out, empty_like(like, out.dtype()));
 }
 
 namespace {

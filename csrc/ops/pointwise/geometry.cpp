@@ -28,29 +28,9 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
   operands_[count_++] = &o;
 }
 
-// Insertion sort from the last dimension on; an operand that is broadcast along one of the two
-// dimensions does not decide their order.
 void CallGeometry::order() {
   ordered_ = true;
-  const int rank = shape_.rank;
-  for (int i = 0; i < rank; ++i) order_[i] = rank - 1 - i;
-  auto is_slower = [&](int a, int b) {  // 1: a comes after b, -1: before, 0: either order
-    for (int k = 0; k < count_; ++k) {
-      const std::int64_t x = strides_[k][std::size_t(a)], y = strides_[k][std::size_t(b)];
-      if (x == 0 || y == 0) continue;
-      if (x != y) return x < y ? -1 : 1;
-      if (shape_[a] > shape_[b]) return 1;
-    }
-    return 0;
-  };
-  for (int i = 1; i < rank; ++i)
-    for (int at = i, before = i - 1; before >= 0; --before) {
-      const int c = is_slower(order_[before], order_[at]);
-      if (c < 0) break;
-      if (c == 0) continue;
-      std::swap(order_[before], order_[at]);
-      at = before;
-    }
+  order_by_strides(shape_.view(), strides_, count_, order_);
 }
 
 Tensor CallGeometry::make(Operand& o, DType dtype, Device device) {
@@ -69,11 +49,7 @@ Tensor CallGeometry::make(Operand& o, DType dtype, Device device) {
     t = empty(shape_, dtype, device);
     std::copy_n(t->strides.begin(), shape_.rank, strides.begin());
   } else {
-    std::int64_t step = 1;
-    for (int i = 0; i < shape_.rank; ++i) {
-      strides[std::size_t(order_[i])] = step;
-      step = checked_mul(step, shape_[order_[i]]);
-    }
+    strides = dense_strides(shape_.view(), order_);
     t = empty_strided(shape_, strides.data(), dtype, device);
   }
   o = {t->storage->data, strides.data(), dtype};

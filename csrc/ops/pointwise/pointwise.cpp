@@ -189,15 +189,17 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     call.parameters = parameters = wrapped;
   }
   const DType result = op.bool_result ? DType::boolean : common;
-  if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean)
+  if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean) {
+    if (into.kind == Into::out) check_target(op, into, in[0].tensor->shape(), result, false);
     return pointwise(pointwise_op<LogicalNot>(), in, parameters, into);
+  }
 
   // 2. One shape, and what will be recorded.
   Shape shape;
   Scalar numbers[kMaxInputs];
   Tensor copies[kMaxInputs];
   const Tensor* t[kMaxInputs] = {};
-  bool dense = true;
+  bool dense = true, in_rows = true;
   wanted = 0;
   first = nullptr;
   for (int i = 0; i < op.inputs; ++i) {
@@ -224,8 +226,9 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     }
     if (narrows) copies[i] = to(x, common);
     t[i] = narrows ? &copies[i] : &x;
-    dense &= x.is_contiguous();
+    in_rows &= x.is_contiguous();
   }
+  dense = in_rows;
   const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;
   for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
 
@@ -237,6 +240,13 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     if (into.kind == Into::out) {
       if (out.device() != device)
         fail_devices(std::string(op.name).c_str(), out, "out", *first, "input");
+      if (!in_rows && !(out.shape() == shape)) {  // it is laid out as a new result is
+        const Tensor made = pointwise(op, in, parameters);
+        resize_output(out, made);
+        copy_bits(out, made);
+        finish_inplace(out);
+        return out;
+      }
       resize_output(out, shape);
       check_no_internal_overlap(out, std::string(op.name).c_str());
     }

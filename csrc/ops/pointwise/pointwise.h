@@ -99,6 +99,8 @@ Tensor threshold(const Tensor& input, Scalar threshold, Scalar value, Into into 
 DType result_type(std::span<const Input> inputs);
 // Makes `out` ready for a result of this shape: refuses, or resizes it with torch's warning.
 void resize_output(const Tensor& out, const Shape& shape);
+// The same for a result that is there: memory in the order of its dimensions.
+void resize_output(const Tensor& out, const Tensor& like);
 extern void (*warn)(const std::string& message);  // set by the bindings: a Python UserWarning
 
 }  // namespace rushlight

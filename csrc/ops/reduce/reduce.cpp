@@ -90,11 +90,14 @@ void check_not_empty(const char* op, const Tensor& input, const ReducedShape& ov
                        describe("input", input));
 }
 
-namespace {
-
 DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
+  if (wanted && is_integral(*wanted) && needs_grad(input)) [[unlikely]]
+    fail<RuntimeError>("Autograd not support dtype: ", scalar_name(*wanted), "\n",
+                       describe("input", input), " requires grad, which integers cannot have");
   return wanted ? *wanted : is_integral(input.dtype()) ? DType::int64 : input.dtype();
 }
+
+namespace {
 
 // The kernel gives int64 for integers and the own type for floats: for another dtype input is cast
 // first. Among integers a sum modulo 2^64 is one of each dtype; of bools, 1 and -1 are two trues.
@@ -224,6 +227,7 @@ Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) 
 Tensor nansum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (is_integral(input.dtype())) return sum(input, dims, keepdim, dtype);
   if (dtype && is_integral(*dtype)) {
+    sum_dtype(input, dtype);  // refuses what requires grad
     const GradMode off(false);
     constexpr double inf = std::numeric_limits<double>::infinity();
     return sum(nan_to_num(input, 0.0, inf, -inf), dims, keepdim, dtype);

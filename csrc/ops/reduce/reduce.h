@@ -36,6 +36,9 @@ Tensor spread_rows(const Tensor& rows,
 // IndexError in torch's words where a reduced dimension is empty.
 void check_not_empty(const char* op, const Tensor& input, const ReducedShape& over,
                      bool dims_given);
+// That of a sum or a product: the wanted one, else int64 of integers. Refuses integers as the
+// result of what requires grad.
+DType sum_dtype(const Tensor& input, OptionalDtype wanted);
 // 1 where x is a number, 0 where it is NaN, in the dtype of x.
 Tensor not_nan_mask(const Tensor& x);
 // 1 where input equals the (kept) result or both are NaN, divided by how many there are.

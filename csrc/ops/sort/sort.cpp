@@ -12,22 +12,25 @@ namespace rushlight {
 namespace {
 
 // kernel(table, values, indices, input) for results of size `size` along dim, squeezed later unless
-// `keepdim`; where the op has no such argument, the dimension stays.
+// `keepdim`; where the op has no such argument, the dimension stays. With `in_order`, of results of
+// the input's shape, their dimensions lie in memory as its own.
 template <class Kernel>
 TensorPair select(const char* node, const Tensor& input, int dim, std::int64_t size,
-                  std::optional<bool> keepdim, Kernel&& kernel) {
+                  std::optional<bool> keepdim, Kernel&& kernel, bool in_order = false) {
   const bool squeezes = !keepdim.value_or(true);
   Shape kept = input.shape(), shape;
   if (kept.rank) kept[dim] = size;
   for (int d = 0; d < kept.rank; ++d)
     if (d != dim || !squeezes) shape.push_back(kept[d]);
-  Tensor outs[] = {empty(shape, input.dtype(), input.device()),
-                   empty(shape, DType::int64, input.device())};
+  const auto made = [&](DType dtype) {
+    return in_order ? empty_like(input, dtype) : empty(shape, dtype, input.device());
+  };
+  Tensor outs[] = {made(input.dtype()), made(DType::int64)};
   if (outs[0].numel() && !input.device().is_meta()) {
     View v = view_of(outs[0]), i = view_of(outs[1]);
     const View from = view_of(input);
-    Strides strides{};
-    contiguous_strides(kept, strides);
+    Strides strides = outs[0]->strides;
+    if (!in_order) contiguous_strides(kept, strides);
     for (View* to : {&v, &i}) {
       to->rank = kept.rank;
       std::copy_n(kept.begin(), to->rank, to->sizes);
@@ -109,10 +112,12 @@ Tensor median_of_all(const char* node, const Tensor& input, bool ignore_nan) {
 
 TensorPair sort(const Tensor& input, std::int64_t d, bool descending) {
   const int dim = wrap_dim(d, input.dim());
-  return select("SortBackward0", input, dim, size_along(input, dim), {},
-                [=](const SortKernels& k, const View& v, const View& i, const View& x) {
-                  k.sort(v, i, x, dim, descending);
-                });
+  return select(
+      "SortBackward0", input, dim, size_along(input, dim), {},
+      [=](const SortKernels& k, const View& v, const View& i, const View& x) {
+        k.sort(v, i, x, dim, descending);
+      },
+      true);
 }
 Tensor argsort(const Tensor& input, std::int64_t dim, bool descending) {
   const GradMode off(false);

@@ -1,4 +1,5 @@
-// Distinct values, their indices and counts; no gradients.
+// Distinct values, their indices and counts. As in torch, the values of what requires grad do so
+// too, and their gradient is refused.
 #include "core/backend.h"
 #include "core/unlocked.h"
 #include "kernels/sort.h"
@@ -7,16 +8,32 @@
 namespace rushlight {
 namespace {
 
+Tensor without_derivative(Tensor values, const Tensor& input, bool by_slice, bool consecutive) {
+  constexpr const char* kNodes[] = {"Unique2Backward0", "UniqueDimBackward0",
+                                    "UniqueConsecutiveBackward0"};
+  constexpr const char* kNames[] = {"_unique2", "unique_dim", "unique_consecutive"};
+  const int which = consecutive ? 2 : by_slice;
+  return record(
+      kNodes[which], std::move(values),
+      [name = kNames[which]](Tensor) -> Gradients {
+        fail<NotImplementedError>("the derivative for '", name, "' is not implemented.");
+      },
+      input);
+}
+
 std::int64_t* integers_of(const Tensor& t) { return view_of(t).as<std::int64_t>(); }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
-                                          bool consecutive) {
+static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
+                                                   std::optional<std::int64_t> d,
+                                                   bool consecutive) {
   check_alive(input);
   const GradMode off(false);
+  if (d && input.dim() == 0)
+    fail<IndexError>("Dimension specified as ", *d, " but tensor has no dimensions");
   const int dim = d ? wrap_dim(*d, input.dim()) : 0;
-  const bool by_slice = d && input.dim() > 0;
+  const bool by_slice = d.has_value();
   // Slices along `dim` as the rows of a matrix; single elements where no dim is given.
   Tensor rows = by_slice ? contiguous(movedim(input, Shape{dim}, Shape{0})) : input;
   const Shape slices = rows.shape();
@@ -51,6 +68,13 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
   if (by_slice) values = alias(movedim(values, Shape{0}, Shape{dim}));
   const Tensor indices = by_slice ? inverse : reshape(inverse, input.shape());
   return {values, indices, clone(narrow(counts, 0, 0, found))};
+}
+
+std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
+                                          bool consecutive) {
+  auto [values, indices, counts] = found_in(input, d, consecutive);
+  return {without_derivative(std::move(values), input, d.has_value(), consecutive), indices,
+          counts};
 }
 
 }  // namespace rushlight

@@ -260,6 +260,44 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return (shown, found, _plain(aux, record)) if has_aux else (shown, found)
 
 
+def linearize(func, *primals):
+    """func's value, and the function of tangents that gives the product with its Jacobian there.
+
+    Args:
+        func: a function of tensors; it is called once.
+        primals: its arguments.
+
+    Shape: the function takes a tensor like each primal and returns one of the value's shape.
+
+    >>> value, push = torch.func.linearize(torch.sin, torch.zeros(2))
+    >>> push(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
+    with _Inside() as nested:
+        watched, recorded = _watched(primals, "linearize")
+        record = nested or recorded
+        value, _ = _call(func, primals, {}, range(len(primals)), watched, False, "linearize")
+
+    def push(*tangents):
+        given, wanted = leaves(tangents), leaves(watched)
+        if len(given) != len(wanted):
+            raise RuntimeError(
+                f"Expected the tangents {len(given)} to have the same argspec as the primals "
+                f"{len(wanted)}: one tensor for each of them"
+            )
+        for i, (t, x) in enumerate(zip(given, wanted, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                if (a := getattr(t, what)) != (b := getattr(x, what)):
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {a} in flattened pytree doesn't match the "
+                        f"{what} {b} of the corresponding primal."
+                    )
+        deeper = record or any(t.requires_grad for t in given) or getattr(_state, "depth", 0) > 0
+        return _plain(_forward_product(value, watched, tangents, deeper), deeper)
+
+    return _plain(value, record), push
+
+
 def _rows(output, watched, record, chunk_size):
     """The Jacobian of one tensor, in the form of `watched`."""
     from rushlight.autograd._backward import _rows_of

@@ -187,6 +187,11 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
+    _check_strategy(create_graph, strict, vectorize, strategy)
+    return _jacobian(func, inputs, create_graph, strict)
+
+
+def _check_strategy(create_graph, strict, vectorize, strategy):
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
@@ -211,6 +216,9 @@ def jacobian(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
             "only implemented for `vectorize=True`."
         )
+
+
+def _jacobian(func, inputs, create_graph, strict):
     with enable_grad():
         many_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
         values = _copies(inputs, create_graph)
@@ -261,7 +269,13 @@ def hessian(
         _check_depends(rows, "jacobian", strict)
         return rows
 
-    rows = jacobian(first, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    _check_strategy(create_graph, strict, vectorize, outer_jacobian_strategy)
+    forward = outer_jacobian_strategy == "forward-mode"
+    if forward:  # as in torch, the result requires grad
+        inputs, create_graph = _copies(inputs, False), True
+    rows = _jacobian(first, inputs, create_graph, strict)
+    for x in (x for row in rows for x in row if forward):
+        x.requires_grad_()
     return rows if many else rows[0][0]
 
 

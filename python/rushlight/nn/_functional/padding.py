@@ -41,12 +41,18 @@ def pad(
 
 @op(autocast=("full", "none"))
 def _mirrored(input: Tensor, pad: tuple[int, ...], mode: str) -> Tensor:
+    form = {4: _C.channels_last, 5: _C.channels_last_3d}.get(input.dim())
+    inside = form and not input.is_contiguous() and input.is_contiguous(memory_format=form)
     for i in range(len(pad) // 2):
         left, right = pad[2 * i], pad[2 * i + 1]
         if left or right:
             dim = input.dim() - 1 - i
             source = _sources(input.size(dim), left, right, mode, pad, dim, input)
-            input = _C.index_select(input, dim, source)
+            if inside:  # as rows of channels, so that it stays channels_last
+                rows = _C.index_select(input.movedim(1, -1), dim - 1, source)
+                input = rows.movedim(-1, 1)
+            else:
+                input = _C.index_select(input, dim, source)
     return input
 
 

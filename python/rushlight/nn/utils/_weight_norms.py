@@ -31,8 +31,8 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     return norms.view(-1, *[1] * (v.dim() - 1)).transpose(0, dim)
 
 
-def scaled(v, g, dim):
-    """v, with norms g."""
+def _weight_norm(v, g, dim=0):
+    """v, with norms g: torch has it under this name, which older programs call."""
     return v * (g / norm_except_dim(v, 2, dim))
 
 

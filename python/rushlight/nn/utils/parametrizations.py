@@ -15,7 +15,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g, weight_v):
-        return _weight_norms.scaled(weight_v, weight_g, self.dim)
+        return _weight_norms._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight):
         return _weight_norms.norm_except_dim(weight, 2, self.dim), weight

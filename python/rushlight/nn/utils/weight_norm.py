@@ -23,7 +23,7 @@ class WeightNorm:
     def compute_weight(self, module):
         """g * v / |v|."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return _weight_norms.scaled(v, g, self.dim)
+        return _weight_norms._weight_norm(v, g, self.dim)
 
     @staticmethod
     def apply(module, name, dim):
