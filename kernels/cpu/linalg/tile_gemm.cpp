@@ -21,7 +21,7 @@ namespace {
 using namespace tiled;
 
 constexpr Index kDepth = 512;  // of a slab
-constexpr Index kFarBytes = 2 << 20;
+constexpr Index kLongRow = 256;
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 
@@ -235,11 +235,10 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
     row_products(left, transposed(right), out, alpha, beta);
     return true;
   }
-  // A few rows times the columns of many others, from beyond the second cache: those are read as
-  // rows, where they lie, unless to transpose the result takes longer than to copy them.
-  if (left.col_stride == 1 && right.row_stride == 1 &&
-      out.rows <= std::min(out.cols / 2, left.cols / 8) &&
-      out.cols * left.cols * Index(sizeof(T)) > kFarBytes) {
+  // A few rows times the columns of many others: those are read as rows, where they lie, if to
+  // transpose the result takes less than to copy them.
+  if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= kLongRow &&
+      out.rows <= std::min(out.cols / 2, left.cols / 6)) {
     Scratch<T> columns(std::size_t(out.rows * out.cols));
     if (beta != T(0))
       transpose(out.data, out.row_stride, out.rows, out.cols, columns.data(), out.rows);
