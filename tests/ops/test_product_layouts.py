@@ -98,11 +98,12 @@ def test_every_number_of_rows(dtype, device):
                 assert t.equal((x @ y).cpu(), exact[:m, :n]), (m, n, k, lay_a, lay_b)
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
 def test_a_bias_of_any_layout(dtype, device):
     t = rushlight
     of, kind = t.Generator().manual_seed(0), getattr(t, dtype)
-    sizes = [(40, 64, 33), (5, 70, 40), (300, 40, 20), (64, 200, 130)]
+    sizes = [(40, 64, 33), (5, 70, 40), (300, 40, 20), (64, 200, 130), (9, 200, 30), (40, 300, 90),
+             (30, 1100, 70)]  # fmt: skip
     for m, k, n in sizes[:2] if EMULATED else sizes:
         a, b = t.randint(-3, 4, (m, k), generator=of), t.randint(-3, 4, (k, n), generator=of)
         wide = t.randint(-3, 4, (2 * n,), generator=of)

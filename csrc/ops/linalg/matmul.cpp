@@ -36,14 +36,15 @@ void check_batches(const Tensor& batch1, const Tensor& batch2) {
   refuse_bool(batch1, "bmm");
 }
 
+constexpr double kFewProducts = 1 << 16;  // a bias costs the CPU less than to ask about it
+
 // Whether beta * input + alpha * left right, of so many columns, is a product with a bias.
 bool is_bias(const Tensor& input, const Tensor& left, std::int64_t columns, Scalar beta,
              Scalar alpha) {
   return input.dim() == 1 && input.numel() == columns && input.dtype() == left.dtype() &&
          is_floating(input.dtype()) && beta.as_double() == 1 && alpha.as_double() == 1 &&
-         (input.device().is_cuda() ||
-          (input.device().is_cpu() && input.dtype() == DType::bfloat16)) &&
-         backend(input.device()).matmul->matmul_bias;
+         !input.device().is_meta() && backend(input.device()).matmul->matmul_bias &&
+         (input.device().is_cuda() || double(left.numel()) * double(columns) >= kFewProducts);
 }
 
 // `out` starts as beta * input; torch's words where input does not broadcast.

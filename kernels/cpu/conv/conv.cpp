@@ -381,7 +381,7 @@ void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad,
   if (out.dtype == DType::bfloat16 && is_pixels(s) &&
       bfloat16_product({grad.as<const bfloat16>(), s.out, s.n, 1, s.out},
                        {input.as<const bfloat16>(), s.n, s.c, s.c, 1},
-                       output_of({out.as<bfloat16>(), s.out, s.c, s.c, 1})))
+                       output_of<float, bfloat16>({out.as<bfloat16>(), s.out, s.c, s.c, 1})))
     return;
   if (out.dtype == DType::bfloat16 && multiplies_bfloat16() && is_planar(s) && !is_pixels(s) &&
       std::min(s.c, s.out) / s.groups >= 4)

@@ -161,7 +161,7 @@ class Product {
             return row < end && is_last && whole_ < chunks ? copy_.data() + origin(row) * kTile
                                                            : nullptr;
           };
-          const Bfloat16Rows out = output_.rows(r, panel * kColumns);
+          const Bfloat16Rows out = rows_of(output_, r, panel * kColumns);
           amx::multiply({{left(r), left(r + kTile)},
                          {tail(r), tail(r + kTile)},
                          step_ * Index(sizeof(bfloat16)),
@@ -179,8 +179,8 @@ class Product {
                          out.ld * Index(sizeof(bfloat16)),
                          is_last && output_.out.col_stride == 1 ? past - r : 0});
           for (Index i = r; is_last && i < past; i += kTile)
-            output_.put(to + (i - r + i - origin(i)) * kColumns, i, panel * kColumns,
-                        std::min(kTile, past - i));
+            put_sums(to + (i - r + i - origin(i)) * kColumns, output_, i, panel * kColumns,
+                     std::min(kTile, past - i));
         }
       }
     }

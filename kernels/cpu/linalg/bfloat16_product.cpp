@@ -143,10 +143,10 @@ bool bfloat16_product(const Source& left, const Source& right, const Bfloat16Out
           const Index first = i / panels * rows, parts = (last - first + kRows - 1) / kRows;
           for (Index part = 0, r = first; part < parts; ++part) {  // of like heights
             const Index height = (last - r + parts - part - 1) / (parts - part);
-            const Bfloat16Rows to = output.rows(r, panel * kColumns);
+            const Bfloat16Rows to = rows_of(output, r, panel * kColumns);
             kTiles[height - 1](rows_of_left + r * step, step, b.data() + panel * pairs * kColumns,
-                               pairs, {sums, output.is_plain() ? &to : nullptr});
-            if (!output.is_plain()) output.put(sums, r, panel * kColumns, height);
+                               pairs, {sums, is_plain(output) ? &to : nullptr});
+            if (!is_plain(output)) put_sums(sums, output, r, panel * kColumns, height);
             r += height;
           }
         }

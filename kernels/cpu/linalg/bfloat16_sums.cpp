@@ -37,7 +37,8 @@ CLONES_512 void finish(const float* sums, Index n, float alpha, float beta, cons
 
 }  // namespace
 
-Bfloat16Rows Bfloat16Output::rows(Index row, Index column) const {
+Bfloat16Rows rows_of(const Bfloat16Output& output, Index row, Index column) {
+  const auto& [out, alpha, beta, added] = output;
   const Index columns = std::min(kPairColumns, out.cols - column);
   return {out.data + row * out.row_stride + column * out.col_stride, out.row_stride,
           std::uint32_t((std::uint64_t(1) << columns) - 1),
@@ -45,10 +46,12 @@ Bfloat16Rows Bfloat16Output::rows(Index row, Index column) const {
           added.row_stride};
 }
 
-void Bfloat16Output::put(const float* sums, Index row, Index column, Index height) const {
-  const Bfloat16Rows to = rows(row, column);
+void put_sums(const float* sums, const Bfloat16Output& output, Index row, Index column,
+              Index height) {
+  const auto& [out, alpha, beta, added] = output;
+  const Bfloat16Rows to = rows_of(output, row, column);
 #if defined(__x86_64__)
-  if (is_plain()) return round_rows(sums, height, to);
+  if (is_plain(output)) return round_rows(sums, height, to);
 #endif
   const Index columns = std::min(kPairColumns, out.cols - column);
   if (out.row_stride != 1 || out.col_stride == 1) {

@@ -19,28 +19,17 @@ struct Bfloat16Rows {
   std::int64_t added_ld;
 };
 
-// out = alpha * sums + beta * added, rounded; `added` is not read where beta is 0.
-struct Bfloat16Output {
-  StridedMatrix<bfloat16> out;
-  float alpha, beta;
-  StridedMatrix<const bfloat16> added;  // `out` itself, or a bias: one row for all
+using Bfloat16Output = ProductOutput<bfloat16, float>;  // rounded
 
-  bool is_plain() const {
-    return alpha == 1 && out.col_stride == 1 && (beta == 0 || (beta == 1 && added.col_stride == 1));
-  }
-  Bfloat16Rows rows(std::int64_t row, std::int64_t column) const;
-  // sums[height][32], height <= 16
-  void put(const float* sums, std::int64_t row, std::int64_t column, std::int64_t height) const;
-};
-
-// out = alpha * sums + beta * out.
-inline Bfloat16Output output_of(const StridedMatrix<bfloat16>& out, float alpha = 1,
-                                float beta = 0) {
-  return {out, alpha, beta, {out.data, out.rows, out.cols, out.row_stride, out.col_stride}};
+// Whether sums need but to be added and rounded, in rows whose elements are contiguous.
+inline bool is_plain(const Bfloat16Output& o) {
+  return o.alpha == 1 && o.out.col_stride == 1 &&
+         (o.beta == 0 || (o.beta == 1 && o.added.col_stride == 1));
 }
-inline Bfloat16Output transposed(const Bfloat16Output& o) {
-  return {transposed(o.out), o.alpha, o.beta, transposed(o.added)};
-}
+Bfloat16Rows rows_of(const Bfloat16Output& output, std::int64_t row, std::int64_t column);
+// sums[height][32], height <= 16
+void put_sums(const float* sums, const Bfloat16Output& output, std::int64_t row,
+              std::int64_t column, std::int64_t height);
 
 #if defined(__x86_64__)
 // 16 elements as floats, those of `mask`. Note: gcc 12 warns of the forms without a mask.

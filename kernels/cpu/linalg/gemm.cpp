@@ -108,7 +108,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const 
   if (is_narrow<T>(m, n, k))
     return narrow_gemm<T>({m, n, k}, alpha, left.data, strides_of(left), right.data,
                           strides_of(right), beta, out.data, out.ld);
-  if (tile_gemm<T>(strided(left, m, k), strided(right, k, n), strided(out, m, n), alpha, beta))
+  if (tile_gemm<T>(strided(left, m, k), strided(right, k, n),
+                   output_of(strided(out, m, n), alpha, beta)))
     return;
   using B = Blas<T>;
   const B& library = blas<T>();

@@ -124,7 +124,7 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
     return narrow_gemm<T>({m, n, k}, alpha, left.data, {left.row_stride, left.col_stride},
                           right.data, {right.row_stride, right.col_stride}, beta, out.data,
                           out.row_stride);
-  if (tile_gemm<T>(left, right, out, alpha, beta)) return;
+  if (tile_gemm<T>(left, right, output_of(out, alpha, beta))) return;
   if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
     return multiply<T>(transposed(right), transposed(left), transposed(out), alpha, beta);
   if (k == 0 || alpha == T(0)) return scale(out, beta);  // BLAS may leave a NaN where beta is 0
@@ -240,12 +240,22 @@ void matmul(const View& left, const View& right, const View& out, Scalar alpha, 
     dispatch_integral(out.dtype, run);
 }
 
+template <class T>
+bool product_and_bias(const View& left, const View& right, const View& bias, const View& out) {
+  const auto a = matrix_of<const T>(left, 0), b = matrix_of<const T>(right, 0);
+  const auto to = matrix_of<T>(out, 0);
+  const ProductOutput<T, Compute<T>> output{
+      to, 1, 1, {bias.as<const T>(), to.rows, to.cols, 0, bias.strides[0]}};
+  if constexpr (std::is_same_v<T, bfloat16>)
+    return bfloat16_product(a, b, output);
+  else
+    return !is_narrow<T>(to.rows, to.cols, a.cols) && tile_gemm(a, b, output);
+}
 bool matmul_bias(const View& left, const View& right, const View& bias, const View& out) {
-  if (out.dtype != DType::bfloat16) return false;
-  const auto to = matrix_of<bfloat16>(out, 0);
-  return bfloat16_product(
-      matrix_of<const bfloat16>(left, 0), matrix_of<const bfloat16>(right, 0),
-      {to, 1, 1, {bias.as<const bfloat16>(), to.rows, to.cols, 0, bias.strides[0]}});
+  return out.dtype == DType::bfloat16  ? product_and_bias<bfloat16>(left, right, bias, out)
+         : out.dtype == DType::float32 ? product_and_bias<float>(left, right, bias, out)
+         : out.dtype == DType::float64 ? product_and_bias<double>(left, right, bias, out)
+                                       : false;
 }
 
 std::string library() {

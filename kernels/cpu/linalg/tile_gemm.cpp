@@ -90,19 +90,18 @@ struct Slab {  // of the depth
   static constexpr Index kChunk = 32 / Index(sizeof(T));  // blocks that the second cache holds
   const StridedMatrix<const T>&left, &right;
   const StridedMatrix<T>& out;
-  T alpha, beta;
+  const ProductOutput<T>& to;
   Index panels, blocks, height;  // of like heights, but for the last
   Index packed_from;             // panels from there on are read from `b`
   bool left_here;
   Scratch<T> b;
 
   Slab(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
-       const StridedMatrix<T>& out, T alpha, T beta)
+       const ProductOutput<T>& to)
       : left(left),
         right(right),
-        out(out),
-        alpha(alpha),
-        beta(beta),
+        out(to.out),
+        to(to),
         panels((out.cols + wide - 1) / wide),
         blocks((out.rows + kRows - 1) / kRows),
         height((out.rows + blocks - 1) / blocks),
@@ -160,8 +159,10 @@ struct Slab {  // of the depth
                           k,
                           out.data + r * out.row_stride + c,
                           out.row_stride,
-                          alpha,
-                          beta,
+                          to.added.data + r * to.added.row_stride + c,
+                          to.added.row_stride,
+                          to.alpha,
+                          to.beta,
                           first_lanes(cols - width + lanes),
                           near.data() + (copies ? 0 : wide * k),
                           copies ? wide : 0,
@@ -222,16 +223,20 @@ struct Slab {  // of the depth
 
 template <class T>
 bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
-               const StridedMatrix<T>& out, T alpha, T beta) {
+               const ProductOutput<T>& output) {
+  const auto& [out, alpha, beta, added] = output;
   if (!prefers_wide_vectors() || !is_dense(left) || !is_dense(right) || alpha == T(0) ||
       left.cols == 0)
     return false;
   if (out.col_stride != 1) {
     if (out.row_stride != 1) return false;
-    return tile_gemm(transposed(right), transposed(left), transposed(out), alpha, beta);
+    return tile_gemm(transposed(right), transposed(left), transposed(output));
   }
-  if (std::min(out.rows, out.cols) < 2) return false;
+  if (std::min(out.rows, out.cols) < 2 || (beta != T(0) && added.col_stride != 1)) return false;
   if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= 128 && out.rows <= 16) {
+    if (beta != T(0) && added.data != out.data)
+      for (Index i = 0; i < out.rows; ++i)
+        std::copy_n(added.data + i * added.row_stride, out.cols, out.data + i * out.row_stride);
     row_products(left, transposed(right), out, alpha, beta);
     return true;
   }
@@ -241,9 +246,9 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
       out.rows <= std::min(out.cols / 2, left.cols / 6)) {
     Scratch<T> columns(std::size_t(out.rows * out.cols));
     if (beta != T(0))
-      transpose(out.data, out.row_stride, out.rows, out.cols, columns.data(), out.rows);
+      transpose(added.data, added.row_stride, out.rows, out.cols, columns.data(), out.rows);
     tile_gemm(transposed(right), transposed(left),
-              {columns.data(), out.cols, out.rows, out.rows, 1}, alpha, beta);
+              output_of<T, T>({columns.data(), out.cols, out.rows, out.rows, 1}, alpha, beta));
     transpose(columns.data(), out.rows, out.cols, out.rows, out.data, out.row_stride);
     return true;
   }
@@ -264,7 +269,12 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
             right.row_stride, right.col_stride};
         const StridedMatrix<T> some_out{out.data + r * out.row_stride + c, rows, cols,
                                         out.row_stride, 1};
-        Slab<T>(some_left, some_right, some_out, alpha, part == 0 ? beta : T(1)).run();
+        const ProductOutput<T> first{
+            some_out,
+            alpha,
+            beta,
+            {added.data + r * added.row_stride + c, rows, cols, added.row_stride, 1}};
+        Slab<T>(some_left, some_right, part == 0 ? first : output_of(some_out, alpha, T(1))).run();
       }
     }
   return true;
@@ -272,14 +282,14 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
 #else
 template <class T>
 bool tile_gemm(const StridedMatrix<const T>&, const StridedMatrix<const T>&,
-               const StridedMatrix<T>&, T, T) {
+               const ProductOutput<T>&) {
   return false;
 }
 #endif
 
 template bool tile_gemm(const StridedMatrix<const float>&, const StridedMatrix<const float>&,
-                        const StridedMatrix<float>&, float, float);
+                        const ProductOutput<float>&);
 template bool tile_gemm(const StridedMatrix<const double>&, const StridedMatrix<const double>&,
-                        const StridedMatrix<double>&, double, double);
+                        const ProductOutput<double>&);
 
 }  // namespace rushlight

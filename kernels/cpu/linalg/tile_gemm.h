@@ -5,15 +5,14 @@
 
 namespace rushlight {
 
-// out = alpha * left * right + beta * out, over the pool; `out` is not read when beta is 0. False
-// where the processor is another one, or the operands or the result have to be copied first.
+// The sums of `output` are left * right, over the pool. False where the processor is another one,
+// or the operands or the result have to be copied first: then nothing was done.
 template <class T>
 bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
-               const StridedMatrix<T>& out, T alpha, T beta);
+               const ProductOutput<T>& output);
 extern template bool tile_gemm(const StridedMatrix<const float>&, const StridedMatrix<const float>&,
-                               const StridedMatrix<float>&, float, float);
+                               const ProductOutput<float>&);
 extern template bool tile_gemm(const StridedMatrix<const double>&,
-                               const StridedMatrix<const double>&, const StridedMatrix<double>&,
-                               double, double);
+                               const StridedMatrix<const double>&, const ProductOutput<double>&);
 
 }  // namespace rushlight

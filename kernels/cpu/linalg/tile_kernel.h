@@ -20,6 +20,8 @@ struct TileOf {
   Index b_step, depth;  // along the depth
   T* out;
   Index ldo;
+  const T* added;
+  Index ld_added;
   T alpha, beta;
   __mmask16 mask;  // columns of the last vector that are stored
   T* copy;         // of the panel; a step of 0 keeps nothing
@@ -83,13 +85,14 @@ template <class T, int P, int V, bool kNext>
   const T alpha = s.alpha, beta = s.beta;
   const __mmask16 mask = s.mask;
   T* to = s.out;
+  const T* added = s.added;
 #pragma GCC unroll 14
-  for (int p = 0; p < P; ++p, to += s.ldo)
+  for (int p = 0; p < P; ++p, to += s.ldo, added += s.ld_added)
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) {
       const __mmask16 some = v == V - 1 ? mask : first_lanes(W::kLanes);
       acc[p][v] *= alpha;
-      if (beta != T(0)) acc[p][v] += beta * W::load(some, to + v * W::kLanes);
+      if (beta != T(0)) acc[p][v] += beta * W::load(some, added + v * W::kLanes);
       W::store(to + v * W::kLanes, some, acc[p][v]);
     }
 }
