@@ -26,6 +26,9 @@ class SDPBackend(enum.IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
+    __str__ = enum.Enum.__str__  # "SDPBackend.MATH", not the number
+    __format__ = enum.Enum.__format__
+
 
 _SWITCHES = {
     SDPBackend.MATH: ("math_sdp_enabled", "enable_math_sdp"),
