@@ -6,7 +6,6 @@ import enum
 from rushlight.backends import cuda
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
-__path__ = []  # of modules in rushlight._importable
 
 
 class SDPBackend(enum.IntEnum):
