@@ -44,12 +44,14 @@ Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shap
   if (!index.numel()) return zeros(src, g.dtype(), g.device());
   Tensor out = gather(g, dim, index);
   if (src.rank == 0) return view(out, {});
-  for (int d = 0; d < index.dim(); ++d)
-    if (index->shape[d] != src[d]) {
-      Shape whole = out.shape();
-      whole[d] = src[d];
-      out = slice_backward(out, whole, d, 0, index->shape[d], 1);
-    }
+  if (out.dim() == 0) out = unsqueeze(out, 0);  // a scalar of indices takes the first of a line
+  for (int d = 0; d < out.dim(); ++d) {
+    const std::int64_t covered = out->shape[d];
+    if (covered == src[d]) continue;
+    Shape whole = out.shape();
+    whole[d] = src[d];
+    out = slice_backward(out, whole, d, 0, covered, 1);
+  }
   return out;
 }
 
