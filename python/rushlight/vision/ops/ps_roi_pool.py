@@ -13,8 +13,8 @@ def _window(first, last, pooled, size):
     step = (last - first).clamp(min=1) / pooled
     bins = rushlight.arange(pooled, dtype=step.dtype, device=step.device)
     first = first[:, None]
-    begin = (bins * step[:, None] + first).floor().clamp(0, size - 1).long()
-    end = ((bins + 1) * step[:, None] + first).ceil().clamp(0, size - 1).long()
+    begin = (bins * step[:, None] + first).floor().clamp(0, size - 1).nan_to_num(0.0).long()
+    end = ((bins + 1) * step[:, None] + first).ceil().clamp(0, size - 1).nan_to_num(0.0).long()
     most = max(int((end - begin).max()), 1) if len(step) else 1
     check_size(len(step), pooled, most)
     index = begin[..., None] + rushlight.arange(most, device=step.device)

@@ -16,8 +16,10 @@ def _window(first, last, pooled, size):
     first, last = _rounded(first), _rounded(last)
     step = (last - first + 1).clamp(min=1) / pooled
     bins = rushlight.arange(pooled, dtype=step.dtype, device=step.device)
-    begin = ((bins * step[:, None]).floor() + first[:, None]).clamp(0, size).long()
-    end = (((bins + 1) * step[:, None]).ceil() + first[:, None]).clamp(0, size).long()
+    begin = ((bins * step[:, None]).floor() + first[:, None]).clamp(0, size).nan_to_num(0.0).long()
+    end = (
+        (((bins + 1) * step[:, None]).ceil() + first[:, None]).clamp(0, size).nan_to_num(0.0).long()
+    )
     most = max(int((end - begin).max()), 1) if len(step) else 1
     check_size(len(step), pooled, most)
     index = begin[..., None] + rushlight.arange(most, device=step.device)
