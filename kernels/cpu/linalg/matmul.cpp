@@ -144,7 +144,8 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         T* const o = out.data + i * out.row_stride + j * out.col_stride;
-        *o = sums[std::size_t(i * n + j)] + (beta == T(0) ? T(0) : beta * *o);
+        const T sum = sums[std::size_t(i * n + j)];
+        *o = beta == T(0) ? sum : sum + beta * *o;
       }
   });
 }
