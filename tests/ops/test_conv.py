@@ -124,7 +124,7 @@ def test_float_kernels_equal_the_general_one(data, on_device):
     w = array((groups * draw(1, 2, 16, 33), x.shape[1] // groups, *kernel), 2)
     results = []
     rows, last = rushlight.contiguous_format, rushlight.channels_last
-    for dtype, form in (("float64", rows), ("float32", rows), ("float32", last)):
+    for dtype, form in (("float64", rows), ("float64", last), ("float32", rows), ("float32", last)):
         inputs = [
             rushlight.tensor(x, dtype=getattr(rushlight, dtype)).contiguous(memory_format=form),
             rushlight.tensor(w, dtype=getattr(rushlight, dtype)),
@@ -234,3 +234,33 @@ def test_depthwise_channels_last_is_that_of_rows(kernel, channels, device):
             results.append([y, *T.autograd.grad(y.square().sum(), operands)])
         for rows, last in zip(*results, strict=True):
             T.testing.assert_close(last, rows, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "stride,padding,dilation", [(1, 1, 1), (2, 0, 1), (1, 3, 2), ((1, 3), 1, 1)]
+)
+@pytest.mark.parametrize("channels,out,groups", [(40, 3, 1), (36, 24, 2), (5, 70, 5)])
+def test_doubles_channels_last_are_those_of_rows(
+    channels, out, groups, stride, padding, dilation, device
+):
+    """Whole numbers, so that sums are exact: pixels go by in bands, of several images."""
+    T = rushlight
+    T.manual_seed(4)
+    size = (7, 9) if EMULATED else (13, 17)
+    x, w, b = (
+        T.randint(-4, 5, shape, device=device).double().requires_grad_()
+        for shape in ((3, channels, *size), (out, channels // groups, 3, 3), (out,))
+    )
+    results = []
+    for form in (T.contiguous_format, T.channels_last):
+        image = x.contiguous(memory_format=form)
+        y = T.nn.functional.conv2d(image, w, b, stride, padding, dilation, groups)
+        grad = T.arange(y.numel(), device=device).reshape(y.shape).remainder(7).double()
+        results.append([y, *T.autograd.grad(y, (x, w, b), grad)])
+        back = T.nn.functional.conv_transpose2d(
+            grad.contiguous(memory_format=form), w, None, stride, padding, 0, groups, dilation
+        )
+        results[-1].append(back)
+    assert device != "cpu" or results[1][0].is_contiguous(memory_format=T.channels_last)
+    for rows, last in zip(*results, strict=True):
+        assert T.equal(rows, last)

@@ -88,7 +88,7 @@ bool is_depthwise(const ConvShape& s) {
 }
 bool takes_inside(const ConvShape& s, DType dtype) {
   if (!is_floating(dtype) || s.in[0] != 1) return false;
-  return is_depthwise(s) || (dtype != DType::float64 && is_planar(s) && !is_pointwise(s));
+  return is_depthwise(s) || (is_planar(s) && !is_pointwise(s));
 }
 
 // One pixel each, as images with their channels innermost give: then the whole is one product.
@@ -240,17 +240,17 @@ void grad_weight(const ConvShape& s, const float* x, const float* grad, float* g
 void forward(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
   if (is_planar(s) && is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (is_planar(s) && is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
-  General<double>::forward(s, x, w, bias, y);
+  (s.inside ? conv::inside_forward : General<double>::forward)(s, x, w, bias, y);
 }
 void grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
                 double* grad_x) {
   if (is_planar(s) && is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
   if (is_planar(s) && is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
-  General<double>::grad_input(s, grad, w, bias, grad_x);
+  (s.inside ? conv::inside_grad_input : General<double>::grad_input)(s, grad, w, bias, grad_x);
 }
 void grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w) {
   if (is_planar(s) && has_tap_rows(s)) return conv::depthwise_weight_gradient(s, x, grad, grad_w);
-  General<double>::grad_weight(s, x, grad, grad_w);
+  (s.inside ? conv::inside_grad_weight : General<double>::grad_weight)(s, x, grad, grad_w);
 }
 
 // A tensor's elements in the type that is computed with: in place, or widened.

@@ -148,6 +148,13 @@ void depthwise_grad_input(const ConvShape& s, const S* grad, const S* w, const S
 template <class S>
 void depthwise_grad_weight(const ConvShape& s, const S* x, const S* grad, Compute<S>* grad_w);
 
+// Planes of doubles whose channels lie innermost (s.inside), in any groups.
+void inside_forward(const ConvShape& s, const double* x, const double* w, const double* bias,
+                    double* y);
+void inside_grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
+                       double* grad_x);
+void inside_grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w);
+
 // Three dimensions, one group, no dilation of the depth; the input's gradient for a stride of 1
 // along it.
 void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
