@@ -15,7 +15,7 @@ struct I0 {
       "tensor([1.0000, 1.2661])";
   static constexpr auto aliases = "special.i0";
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, false>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -31,7 +31,7 @@ struct I1 {
       "tensor([0.0000, 0.5652])";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, false>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -53,7 +53,7 @@ struct I0e {
   static constexpr auto node = "SpecialI0EBackward0";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, true>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -73,7 +73,7 @@ struct I1e {
   static constexpr auto node = "SpecialI1EBackward0";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, true>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -161,7 +161,7 @@ struct ModifiedBesselI0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, false>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -178,7 +178,7 @@ struct ModifiedBesselI1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, false>(x); }
   static bool is_near(double x) { return abs(x) <= 8; }
@@ -195,7 +195,7 @@ struct ModifiedBesselK0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<0, false>(x); }
@@ -211,7 +211,7 @@ struct ModifiedBesselK1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<1, false>(x); }
@@ -227,7 +227,7 @@ struct ScaledModifiedBesselK0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<0, true>(x); }
@@ -243,7 +243,7 @@ struct ScaledModifiedBesselK1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<1, true>(x); }

@@ -51,6 +51,7 @@ struct Erfcx {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return erfcx(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
@@ -81,6 +82,7 @@ struct LogNdtr {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return log_ndtr(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -97,7 +99,7 @@ struct Ndtri {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.05, 0.95};
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return ndtri(x); }
@@ -116,7 +118,7 @@ struct Sinc {
       "tensor([1.0000, 0.6366])";
   static constexpr auto aliases = "special.sinc";
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return sinc(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
@@ -137,7 +139,7 @@ tensor([6.]))";
   static constexpr bool tensors_only = true;
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::other, Save::output};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return a * exp2(trunc(b)) * exp2(where(b - b == T(0), b - trunc(b), T(0)));
@@ -154,7 +156,7 @@ struct FrexpExponent {
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return binary_exponent(x); }
 };
@@ -166,7 +168,7 @@ struct FrexpMantissa {
   static constexpr auto node = "FrexpBackward0";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool in_double = true;
-  static constexpr bool branch_free = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return binary_fraction(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -258,6 +260,7 @@ tensor([0.6321]))";
   static constexpr auto no_gradient = "igamma: input";
   static constexpr bool tensors_only = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T a, T x) { return igamma(a, x); }
@@ -283,6 +286,7 @@ tensor([0.3679]))";
   static constexpr auto no_gradient = "igammac: input";
   static constexpr bool tensors_only = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T a, T x) { return igammac(a, x); }

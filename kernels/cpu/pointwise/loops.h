@@ -366,7 +366,7 @@ constexpr PointwiseLoop loop_of() {
 template <class Op, class K>
 constexpr PointwiseLoop double_loop_of() {
   constexpr PointwiseLoop all = [] {
-    if constexpr (requires { Op::branch_free; })
+    if constexpr (requires { Op::clones; })
       return &dense_loop<Op, K, double>;
     else
       return &double_loop<Op, K>;
