@@ -125,10 +125,10 @@ HOST_DEVICE inline T copysign(T magnitude, T sign) {
 // Without their sign the bits of numbers are in the order of their sizes.
 template <Real T>
 HOST_DEVICE inline T nextafter(T x, T to) {
-  using Int = typename Layout<T>::Int;
-  const Int bits = std::bit_cast<Int>(x), step = (x < to) == (x > T(0)) ? Int(1) : Int(-1);
+  using Bits = std::make_unsigned_t<typename Layout<T>::Int>;  // those of -0 may wrap
+  const Bits step = (x < to) == (x > T(0)) ? Bits(1) : Bits(-1);
   const T near_zero = std::copysign(std::numeric_limits<T>::denorm_min(), to);
-  const T next = x == T(0) ? near_zero : std::bit_cast<T>(Int(bits + step));
+  const T next = x == T(0) ? near_zero : std::bit_cast<T>(Bits(std::bit_cast<Bits>(x) + step));
   const T y = x == to ? to : next;
   return (x == x) & (to == to) ? y : x + to;
 }
