@@ -17,7 +17,8 @@ struct SortKernels {
   void (*median)(const View& values, const View& indices, const View& in, int dim, bool ignore_nan);
   void (*mode)(const View& values, const View& indices, const View& in, int dim);
   // Distinct rows of `in` (rank 2) in ascending order, or distinct runs of them. Room for every row
-  // in each of: first[u], a row equal to the u-th; inverse[row]; counts[u]. Returns how many.
+  // in each of: first[u], a row equal to the u-th; inverse[row]; counts[u], of which the last two
+  // may be null. Returns how many.
   std::int64_t (*unique)(const View& in, bool consecutive, std::int64_t* first,
                          std::int64_t* inverse, std::int64_t* counts);
   // Where values go in the ascending rows of `sorted` (rank 2, one row for all or one for each row

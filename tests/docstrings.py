@@ -19,7 +19,7 @@ from rushlight._absent_methods import ABSENT
 
 ROOMS = (
     "rushlight nn nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrize nn.attention "
-    "nn.utils.parametrizations nn.utils.prune nn.utils.stateless nn.parallel optim "
+    "nn.grad nn.utils.parametrizations nn.utils.prune nn.utils.stateless nn.parallel optim "
     "optim.lr_scheduler optim.swa_utils utils.data linalg special autograd autograd.functional "
     "autograd.forward_ad autograd.graph autograd.profiler amp cuda cuda.comm cuda.nvtx "
     "distributions distributions.constraints distributions.utils func jit compiler random storage "

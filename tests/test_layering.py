@@ -291,7 +291,7 @@ STEPS = {
     ),
     "over dimensions and sizes, eight at most": (
         "_creation:empty_permuted _statistics:_counted _weight_norms:as_matrix "
-        "_weight_norms:first_vectors norms:matrix_norm padding:_mirrored padding:_wrapped "
+        "_weight_norms:first_vectors norms:matrix_norm "
         "resample:_sizes top_level_products:renorm"
     ),
     "over the columns of the points, which have a sequence of bins each": "_statistics:histogramdd",

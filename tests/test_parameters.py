@@ -15,7 +15,8 @@ PACKAGE = ROOT / "python/rushlight"
 # "module:function(parameter)" of what a body does not read, by the reason.
 UNREAD = {
     "hints: how fast or in which order something is done, with the same results": (
-        "attention:sdpa_kernel(set_priority) "
+        "__init__:sdpa_kernel(set_priority) "
+        "checkpoint:create_selective_checkpoint_contexts(allow_cache_entry_mutation) "
         "clip_grad:clip_grad_norm_(foreach) clip_grad:clip_grad_value_(foreach) "
         "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
         "comm:broadcast_coalesced(buffer_size) comm:reduce_add_coalesced(buffer_size) "

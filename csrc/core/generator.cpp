@@ -2,6 +2,8 @@
 #include "core/generator.h"
 
 #include <cstring>
+#include <new>
+#include <pthread.h>
 #include <random>
 
 #include "core/backend.h"
@@ -23,6 +25,25 @@ struct StateBytes {
 };
 static_assert(sizeof(StateBytes) == 5056);
 
+std::atomic<int> forks = 0;  // that lead to this process
+
+// In a forked child, the thread that was drawing numbers is gone and does not unlock the mutex.
+// The numbers go on from wherever it was.
+void free_after_fork(Generator& g, std::thread::id self) {
+  for (int seen = g.process; seen != forks; seen = g.process) {
+    const int busy = ~forks;  // another thread of this process does it
+    if (seen == busy || !g.process.compare_exchange_strong(seen, busy)) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (g.holder != self) {
+      new (&g.mutex) std::mutex;
+      g.holder = std::thread::id();
+    }
+    g.process = forks.load();
+  }
+}
+
 constexpr int kDevices = 128;  // what an int8 index can name
 std::mutex list_mutex;
 Ref<Generator> cuda_generators[kDevices];  // under list_mutex
@@ -34,8 +55,15 @@ Generator& cpu_generator() {
 
 }  // namespace
 
+Generator::Generator(Device d, std::uint64_t seed) : device(d), state(seed) {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  (void)registered;
+  process = forks.load();
+}
+
 GeneratorLock::GeneratorLock(Generator& g) : generator_(g) {
   const auto self = std::this_thread::get_id();
+  if (g.process != forks) free_after_fork(g, self);
   if (g.holder == self)
     fail<RuntimeError>(
         "this generator is in the middle of drawing numbers on the same thread\na signal handler "

@@ -13,10 +13,11 @@ namespace rushlight {
 
 class Generator : public Shared {
  public:
-  explicit Generator(Device d, std::uint64_t seed = kDefaultSeed) : device(d), state(seed) {}
+  explicit Generator(Device d, std::uint64_t seed = kDefaultSeed);
   const Device device;
   std::mutex mutex;
   std::atomic<std::thread::id> holder;  // of the mutex
+  std::atomic<int> process;             // how many forks lead to the process that it is of
   RandomState state;  // under the mutex
 
   void manual_seed(std::uint64_t seed);

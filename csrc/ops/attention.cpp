@@ -305,8 +305,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                          describe("query", query), "; ", describe("key", k), "; ",
                          describe("value", v));
     if (of_key != of_value) {
-      k = attention::repeat_heads(k, heads / of_key);
-      v = attention::repeat_heads(v, heads / of_value);
+      k = attention::repeat_heads(k, of_key ? heads / of_key : 1);  // none stay none
+      v = attention::repeat_heads(v, of_value ? heads / of_value : 1);
     }
   }
   const bool grouped = enable_gqa && k.size(-3) != query.size(-3);

@@ -5,6 +5,8 @@ Gradients come from the recorded graph. vmap() calls the function once, with ten
 batch through each operation (_func/batched.py).
 """
 
+import functools
+
 from rushlight import _table
 from rushlight._func.derivatives import (
     grad,
@@ -19,7 +21,9 @@ from rushlight._func.derivatives import (
 from rushlight._func.vmap import stack_module_state, vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
@@ -27,6 +31,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",
@@ -72,6 +77,77 @@ def functional_call(
     return stateless.functional_call(
         module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
     )
+
+
+def functionalize(func, *, remove="mutations"):
+    """A function with the results of `func`, and with the writes to its arguments. In torch it
+    is traced without operations in place; here no tracer needs that, so it is `func` itself.
+
+    Args:
+        func: a function of tensors.
+        remove: "mutations" or "mutations_and_views".
+
+    Shape: of the results, that of func's.
+
+    Raises:
+        RuntimeError: for another word.
+
+    >>> torch.func.functionalize(lambda x: x.clone().add_(1))(torch.zeros(2))
+    tensor([1., 1.])
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            "functionalize(f, remove='mutations'): received invalid argument for remove="
+            f"{remove}. Valid options are:\n     remove='mutations': all inplace and out= "
+            "operators will be removed from the program, and replaced with their out-of-place "
+            "equivalents.\n     remove='mutations_and_views': In addition to the above, all "
+            "aliasing operators {view} will be replaced with their non-aliasing counterparts, "
+            "{view}_copy."
+        )
+    return functools.wraps(func, updated=())(lambda *args, **kwargs: func(*args, **kwargs))
+
+
+def replace_all_batch_norm_modules_(root):
+    """Makes each BatchNorm within a module keep no running statistics, in place, so that vmap()
+    can call it.
+
+    Args:
+        root: the module.
+
+    Returns:
+        root.
+
+    >>> torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2)).running_mean is None
+    True
+    """
+    from rushlight.nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
+def debug_unwrap(tensor, *, recurse=True):
+    """The tensor within one that a transform has made; any other tensor is returned as it is.
+
+    Args:
+        tensor: a tensor.
+        recurse: through every transform, not one.
+
+    Shape: tensor (*) with the dimensions of the batches of vmap() in front.
+
+    >>> torch.func.debug_unwrap(torch.ones(1))
+    tensor([1.])
+    """
+    from rushlight._func.batched import Batched
+
+    while isinstance(tensor, Batched):
+        tensor = tensor._value
+        if not recurse:
+            break
+    return tensor
 
 
 def __getattr__(name):

@@ -3,10 +3,12 @@
 import warnings
 import weakref
 
+import numpy as np
 import pytest
 
 import rushlight as torch
 from rushlight.utils.checkpoint import checkpoint, checkpoint_sequential
+from tests.conftest import ask
 
 
 def model():
@@ -229,3 +231,27 @@ def test_keeps_no_activations():
     assert alive[0]() is None
     y.backward()
     assert all(ref() is None for ref in alive)
+
+
+def selective(torch):
+    """Gradients of a checkpoint with a policy, by a function and by a list."""
+    from functools import partial
+
+    checkpoint = torch.utils.checkpoint
+    aten, found = torch.ops.aten, []
+    policy = checkpoint.CheckpointPolicy
+    for given in (lambda context, op, *args, **kwargs: policy.MUST_SAVE, [aten.mm.default]):
+        x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        contexts = partial(checkpoint.create_selective_checkpoint_contexts, given)
+        run = checkpoint.checkpoint(
+            lambda x: (x @ x).exp(), x, use_reentrant=False, context_fn=contexts
+        )
+        run.sum().backward()
+        found.append(x.grad.log().tolist())
+    return found
+
+
+def test_selective_checkpoint():
+    np.testing.assert_allclose(selective(torch), ask(selective), rtol=1e-5)
+    with pytest.raises(TypeError, match="must be either a function or a list"):
+        torch.utils.checkpoint.create_selective_checkpoint_contexts(3)

@@ -62,4 +62,3 @@ def test_refusals():
             functional_call(model, given, (x,))
     with pytest.raises(RuntimeError, match=r"(?s)Unexpected key.*'x'.*Missing key.*'1.weight'"):
         functional_call(model, {"x": one}, (x,), strict=True)
-    assert not hasattr(torch.func, "functionalize")

@@ -309,3 +309,13 @@ def test_wrong_calls_say_what_torch_says(reference, call, on_device):
     assert said[0][0] is said[1][0]
     if call not in {"f(q, k)", "f(q, t.ones(2, 2, 6, 5), v)", "f(q, k[..., :4], v)"}:
         assert said[0][1].strip() == said[1][1].strip()
+
+
+@pytest.mark.parametrize("heads", [(0, 1, 0), (0, 0, 1), (0, 0, 0), (0, 2, 3)])
+def test_no_heads_among_grouped_ones(heads, device):
+    """torch's own process ends at some of these: it divides by their number."""
+    inputs = [rushlight.ones(2, n, 3, 4, device=device, requires_grad=True) for n in heads]
+    out = attend(*inputs, enable_gqa=True)
+    out.sum().backward()
+    assert out.shape == (2, 0, 3, 4)
+    assert [x.grad.shape for x in inputs] == [x.shape for x in inputs]

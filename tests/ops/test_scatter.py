@@ -173,3 +173,19 @@ def test_what_is_made_by_writes_is_new(device):
     y = made * made
     y.sum().backward()
     assert torch.equal(leaf.grad, torch.full((3, 3), 2.0, device=device))
+
+
+@pytest.mark.parametrize("how", ["scatter", "scatter_add", "sum", "mean", "prod", "amax"])
+@pytest.mark.parametrize("sizes", [(), (1,)])
+def test_gradient_of_more_sources_than_a_scalar_of_indices(how, sizes, device):
+    """It has the shape of the sources, of which the index takes the first."""
+    x = torch.ones(2, device=device, requires_grad=True)
+    src = torch.tensor([1.0, 2.0, 3.0], device=device, requires_grad=True)
+    index = torch.zeros(sizes, dtype=torch.int64, device=device)
+    if how.startswith("scatter"):
+        out = getattr(x, how)(0, index, src * 1)
+    else:
+        out = x.scatter_reduce(0, index, src * 1, how)
+    out.sum().backward()
+    assert src.grad.shape == (3,)
+    assert src.grad[0] > 0 and not src.grad[1:].any()

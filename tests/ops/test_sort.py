@@ -247,3 +247,28 @@ def test_orders_are_stable_and_selections_exact(how, n, on_device):
         assert found.values.tolist() == [values[i] for i in backward[:k]]
         assert x[found.indices].tolist() == found.values.tolist()
     assert x.unique().tolist() == sorted(set(values))
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 16, 40, 700])
+def test_indices_among_equals_as_torch(n, device):
+    """torch takes the median where a stable order has it, kthvalue's by quickselect."""
+    if REAL:
+        pytest.skip("among equals a GPU may choose others")
+    data = np.random.RandomState(n).randint(0, max(2, n // 5), (6, n))
+    for dtype in ("float32", "int64", "uint8"):
+        ours = rushlight.tensor(data.tolist(), device=device).to(getattr(rushlight, dtype))
+        theirs = torch.tensor(data.tolist()).to(getattr(torch, dtype))
+        same_as_torch(ours.median(1).indices, theirs.median(1).indices)
+        same_as_torch(ours.nanmedian(1).indices, theirs.nanmedian(1).indices)
+        for k in {1, 2, n // 2 + 1, n}:
+            same_as_torch(ours.kthvalue(k).indices, theirs.kthvalue(k).indices)
+
+
+def test_kthvalue_of_a_line_that_misleads_quickselect(device):
+    """Each median of three is the second largest: the search goes on by introselect."""
+    n = 1 << 15
+    line = list(range(n))
+    for high in range(n - 1, 3, -2):  # undoes the swaps of a round that leaves out two
+        line[1], line[(high) // 2] = line[high // 2], line[1]
+    x = rushlight.tensor(line, device=device)
+    assert x.kthvalue(n // 3).values.item() == n // 3 - 1

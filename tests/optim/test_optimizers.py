@@ -410,3 +410,34 @@ def test_groups_are_printed_apart():
     assert lines[1] == "Parameter Group 0" and lines[-1] == ")"
     at = lines.index("Parameter Group 1")
     assert lines[at - 1] == "" and lines[at - 2].strip() == lines[-2].strip()
+
+
+def hooks_of_every_optimizer(torch):
+    """What the hooks of all optimizers, and of one, are given: how many arguments, which first."""
+    from importlib import import_module
+
+    module, seen = import_module(torch.optim.SGD.__module__.rsplit(".", 1)[0] + ".optimizer"), []
+    p = torch.nn.Parameter(torch.ones(1))
+    old = torch.optim.SGD([p], lr=0.1)
+    handles = [
+        module.register_optimizer_step_pre_hook(
+            lambda o, args, kwargs: seen.append(["every", len(args), args[0] is o])
+        ),
+        module.register_optimizer_step_post_hook(
+            lambda o, args, kwargs: seen.append(["after", len(args), args[0] is o])
+        ),
+    ]
+    new = torch.optim.Adam([p], lr=0.1)
+    new.register_step_pre_hook(lambda o, args, kwargs: seen.append(["one", len(args)]))
+    new.register_step_pre_hook(lambda o, args, kwargs: (args[:1], {}))
+    for optimizer in (old, new, copy.deepcopy(old)):
+        optimizer.step()
+    for handle in handles:
+        handle.remove()
+    old.step()
+    new.step(lambda: 3)
+    return seen
+
+
+def test_hooks_of_every_optimizer():
+    assert hooks_of_every_optimizer(torch) == ask(hooks_of_every_optimizer)

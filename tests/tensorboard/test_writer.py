@@ -219,8 +219,8 @@ def test_default_folder_and_life(tmp_path, monkeypatch):
     writer.add_scalar("a", 2, 2)  # a new file, which must not overwrite the first
     writer.close()
     assert scalars(writer.log_dir, "a") == [(1, 1.0), (2, 2.0)]
-    with pytest.raises(AttributeError, match=r"SummaryWriter\.add_video is not in rushlight"):
-        writer.add_video("a", 1)
+    with pytest.raises(AttributeError, match=r"SummaryWriter\.add_onnx_graph is not in rushlight"):
+        writer.add_onnx_graph("a")
 
 
 def run(program):
@@ -262,3 +262,23 @@ except ModuleNotFoundError as error:
     print(json.dumps(str(error)))
 """)
     assert "pip install 'rushlight[tensorboard]'" in text
+
+
+def test_sound_and_points_in_space(tmp_path, capsys):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_audio("tone", rushlight.tensor([[0.0, 1.0, -2.0]]), 1, sample_rate=8000)
+        writer.add_mesh("points", rushlight.zeros(1, 4, 3), faces=rushlight.tensor([[[0, 1, 2]]]))
+        writer.add_custom_scalars_multilinechart(["a", "b"])
+        writer.add_custom_scalars_marginchart(["a", "b", "c"])
+        writer.add_video("film", rushlight.rand(1, 2, 3, 4, 4))
+        with pytest.raises(AssertionError, match="Expected 3 tags, got 1"):
+            writer.add_custom_scalars_marginchart(["a"])
+        with pytest.raises(AssertionError, match="should be 1 dimensional"):
+            writer.add_audio("tone", rushlight.zeros(2, 3))
+    assert "moviepy" in capsys.readouterr().out
+    events = events_of(tmp_path)
+    tone = events.Audio("tone")[0]
+    assert tone.step == 1 and tone.sample_rate == 8000
+    assert tone.encoded_audio_string[-6:] == b"\x00\x00\xff\x7f\x01\x80"
+    assert "custom_scalars__config__" in events.Tags()["tensors"]
+    assert sum(name.startswith("points") for name in events.Tags()["tensors"]) == 2

@@ -9,17 +9,26 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {
+std::vector<std::int64_t> read_amounts(py::handle pad) {
   std::vector<std::int64_t> amounts;
   for (py::handle item : py::tuple(py::reinterpret_borrow<py::object>(pad))) {
     std::int64_t n = item.ptr() == Py_True;
     const bool counts = !amounts.empty() && PyBool_Check(item.ptr());  // as in any list of ints
     if (!counts && !Argument<std::int64_t>::read(item.ptr(), n))
-      fail<TypeError>("constant_pad_nd(): argument 'pad' must be tuple of ints, but it holds ",
+      fail<TypeError>("pad(): argument 'pad' must be tuple of ints, but it holds ",
                       Py_TYPE(item.ptr())->tp_name);
     amounts.push_back(n);
   }
-  return constant_pad_nd(input, amounts, value);
+  return amounts;
+}
+Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {
+  return constant_pad_nd(input, read_amounts(pad), value);
+}
+Tensor pad_mirrored(const Tensor& input, py::handle pad, bool replicates) {
+  return pad_edges(input, read_amounts(pad), replicates ? PadMode::replicate : PadMode::reflect);
+}
+Tensor pad_circular(const Tensor& input, py::handle pad) {
+  return pad_edges(input, read_amounts(pad), PadMode::circular);
 }
 
 }  // namespace
@@ -38,6 +47,11 @@ Shape:
 
 >>> torch.constant_pad_nd(torch.ones(2), (1, 0))
 tensor([0., 1., 1.]))");
+  op<&pad_mirrored>(m, "_pad_mirrored(input, pad, replicates)",
+                    {.as = As::function, .autocast = kFullOnCpu},
+                    "Extends dimensions by reflections, or by the outermost elements.");
+  op<&pad_circular>(m, "_pad_circular(input, pad)", As::function,
+                    "Extends dimensions by the elements of the other end.");
 }
 
 }  // namespace rushlight::python

@@ -42,11 +42,13 @@ py::object chosen(std::tuple<Tensor, Tensor, Tensor> all, bool inverse, bool cou
   return py::tuple(list);
 }
 py::object unique_op(const Tensor& x, bool, bool return_inverse, bool return_counts, Dim dim) {
-  return chosen(unique(x, dim, false), return_inverse, return_counts);
+  return chosen(unique(x, dim, false, {return_inverse, return_counts}), return_inverse,
+                return_counts);
 }
 py::object unique_consecutive_op(const Tensor& x, bool return_inverse, bool return_counts,
                                  Dim dim) {
-  return chosen(unique(x, dim, true), return_inverse, return_counts);
+  return chosen(unique(x, dim, true, {return_inverse, return_counts}), return_inverse,
+                return_counts);
 }
 
 void bind_orders(py::module_& m) {

@@ -358,6 +358,27 @@ Tensor masked_select(const Tensor& input, const Tensor& mask) {
   return index(expand(input, shape), {expand(mask, shape)});
 }
 
+static void fail_selection(std::int64_t k, int dim, std::int64_t size) {
+  fail<IndexError>("index out of range in self: index ", k, " for dimension ", dim, " with size ",
+                   size);
+}
+// Single elements of a vector: no rows to be copied.
+static Tensor selected(const Tensor& vector, const Tensor& given) {
+  const GradMode off(false);
+  const Tensor index = to(given, DType::int64);
+  Tensor out = empty({index.numel()}, vector.dtype(), vector.device());
+  if (out.numel() == 0 || out.device().is_meta()) return out;
+  const View to = view_of(out), from = view_of(vector), at = view_of(index);
+  const Backend& b = backend(out.device());
+  BadIndex bad;
+  {
+    const Unlocked unlocked(double(out.numel()) * 4, {&out, &vector, &index});
+    bad = b.index->gather(to, from, 0, at);
+  }
+  if (bad.which >= 0) fail_selection(bad.value, 0, bad.size);
+  return out;
+}
+
 Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) {
   const int at = wrap_dim(dim, input.dim());
   if (given.dim() > 1) fail<IndexError>("index_select(): Index is supposed to be a vector");
@@ -365,23 +386,28 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
     fail<RuntimeError>("index_select(): Expected dtype int32 or int64 for index");
   check_same_device("index_select", input, "input", given, "index");
   const Tensor vector = given.dim() ? given : unsqueeze(given, 0);
-  {
+  if (input.dim() > 1) {
     const GradMode off(false);  // torch takes no negative positions here
     const Tensor host = to(vector, DType::int64);
-    if (host.device().is_cpu() && input.dim()) {
+    if (host.device().is_cpu()) {
       const View v = view_of(host);
       for (std::int64_t i = 0; i < v.numel; ++i)
         if (const std::int64_t k = v.as<const std::int64_t>()[i * v.strides[0]];
             k < 0 || k >= input->shape[at])
-          fail<IndexError>("index out of range in self: index ", k, " for dimension ", at,
-                           " with size ", input->shape[at]);
+          fail_selection(k, at, input->shape[at]);
     }
   }
   std::vector<Tensor> indices(std::size_t(at) + 1);
   indices[std::size_t(at)] = vector;
   if (input.dim() == 0) return view(index(unsqueeze(input, 0), indices), {});
-  Prepared p = prepare(input, indices);
-  return record("IndexSelectBackward0", taken(input, p, false),
+  Tensor out;
+  if (input.dim() == 1) {
+    out = selected(input, vector);
+  } else {
+    Prepared p = prepare(input, indices);
+    out = taken(input, p, false);
+  }
+  return record("IndexSelectBackward0", std::move(out),
                 showing(
                     "self_sym_sizes dim index",
                     [](Tensor g, Node&, const Shape& whole, std::int64_t dim, const Saved& index) {

@@ -41,14 +41,17 @@ void check_bad(const char* op, const BadIndex& bad, int dim) {
 
 // The gradient of src: gathered where index covers it, zero elsewhere.
 Tensor gradient_of_src(const Tensor& g, int dim, const Tensor& index, const Shape& src) {
+  if (!index.numel()) return zeros(src, g.dtype(), g.device());
   Tensor out = gather(g, dim, index);
   if (src.rank == 0) return view(out, {});
-  for (int d = 0; d < index.dim(); ++d)
-    if (index->shape[d] != src[d]) {
-      Shape whole = out.shape();
-      whole[d] = src[d];
-      out = slice_backward(out, whole, d, 0, index->shape[d], 1);
-    }
+  if (out.dim() == 0) out = unsqueeze(out, 0);  // a scalar of indices takes the first of a line
+  for (int d = 0; d < out.dim(); ++d) {
+    const std::int64_t covered = out->shape[d];
+    if (covered == src[d]) continue;
+    Shape whole = out.shape();
+    whole[d] = src[d];
+    out = slice_backward(out, whole, d, 0, covered, 1);
+  }
   return out;
 }
 
@@ -61,7 +64,10 @@ void scatter_into(const char* op, const Tensor& self, int dim, const Tensor& giv
   const Tensor index = as_indices(given);
   const Tensor src = self->storage.get() == source->storage.get() ? clone(source) : source;
   const int at = wrap_dim(dim, self.dim());
-  check_index(op, self, at, index);
+  if (index.numel())  // torch takes any index without elements
+    check_index(op, self, at, index);
+  else
+    check_same_device(op, self, "self", index, "index");
   check_apart(self, given);
   check_apart(self, source);
   check_same_device(op, self, "self", src, "src");

@@ -78,7 +78,8 @@ std::pair<Tensor, Tensor> extreme_backward(const Tensor& g, const ScatterOperand
 Tensor reduced(const char* op, const char* node, const Tensor& input, std::int64_t given_dim,
                const Tensor& given, const Tensor& source, Reduce reduce, bool include_self) {
   const int dim = wrap_dim(given_dim, input.dim());
-  const Tensor index = given.dtype() == DType::int32 ? to(given, DType::int64) : given;
+  Tensor index = given.dtype() == DType::int32 ? to(given, DType::int64) : given;
+  if (index.dim() == 0 && source.dim()) index = unsqueeze(index, 0);  // the first of a line
   const Tensor src = covered(source, index);
   Tensor out, counts;
   {

@@ -69,8 +69,8 @@ Tensor kron(const Tensor& input, const Tensor& other) {
   Shape left, right, sizes;
   for (int d = 0; d < rank; ++d) {
     const std::int64_t a = size(input, d), b = size(other, d);
-    for (const std::int64_t n : {a, std::int64_t(1)}) left.push_back(n);
-    for (const std::int64_t n : {std::int64_t(1), b}) right.push_back(n);
+    if (a != 1) left.push_back(a), right.push_back(1);  // two dimensions only where both need one
+    if (b != 1) left.push_back(1), right.push_back(b);
     sizes.push_back(checked_mul(a, b));
   }
   return reshape(mul(reshape(input, left), reshape(other, right)), sizes);

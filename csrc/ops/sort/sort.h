@@ -18,9 +18,12 @@ TensorPair nanmedian(const Tensor& input, std::int64_t dim, bool keepdim);
 TensorPair mode(const Tensor& input, std::int64_t dim, bool keepdim);
 
 // ---- distinct values (unique.cpp)
+struct UniqueParts {  // what is wanted beside the values; else it is undefined
+  bool inverse = false, counts = false;
+};
 // (values, inverse, counts); with a dim, slices along it are compared.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> dim,
-                                          bool consecutive);
+                                          bool consecutive, const UniqueParts& wanted = {});
 // ---- counts (histogram.cpp)
 Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minlength);
 Tensor histc(const Tensor& input, std::int64_t bins, double min, double max);

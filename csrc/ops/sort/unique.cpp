@@ -21,13 +21,13 @@ Tensor without_derivative(Tensor values, const Tensor& input, bool by_slice, boo
       input);
 }
 
-std::int64_t* integers_of(const Tensor& t) { return view_of(t).as<std::int64_t>(); }
+std::int64_t* integers_of(const Tensor& t) { return t ? view_of(t).as<std::int64_t>() : nullptr; }
 
 }  // namespace
 
 static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
-                                                   std::optional<std::int64_t> d,
-                                                   bool consecutive) {
+                                                   std::optional<std::int64_t> d, bool consecutive,
+                                                   const UniqueParts& wanted) {
   check_alive(input);
   const GradMode off(false);
   if (d && input.dim() == 0)
@@ -46,8 +46,9 @@ static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
   // Compared where they lie, rows must not change under the sort, which trusts its order.
   if (width > 1 && rows->storage.get() == input->storage.get()) rows = clone(rows);
   const Tensor first = empty({n}, DType::int64, input.device());
-  const Tensor inverse = empty({n}, DType::int64, input.device());
-  const Tensor counts = empty({n}, DType::int64, input.device());
+  Tensor inverse, counts;
+  if (wanted.inverse) inverse = empty({n}, DType::int64, input.device());
+  if (wanted.counts) counts = empty({n}, DType::int64, input.device());
   std::int64_t found = 0;
   if (n && !input.device().is_meta()) {
     report_wait(input.device(), "unique()");
@@ -66,13 +67,13 @@ static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
   const Tensor at = expand(unsqueeze(narrow(first, 0, 0, found), 1), Shape{found, width});
   Tensor values = reshape(gather(rows, 0, at), shape);
   if (by_slice) values = alias(movedim(values, Shape{0}, Shape{dim}));
-  const Tensor indices = by_slice ? inverse : reshape(inverse, input.shape());
-  return {values, indices, clone(narrow(counts, 0, 0, found))};
+  const Tensor indices = by_slice || !inverse ? inverse : reshape(inverse, input.shape());
+  return {values, indices, counts ? clone(narrow(counts, 0, 0, found)) : counts};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
-                                          bool consecutive) {
-  auto [values, indices, counts] = found_in(input, d, consecutive);
+                                          bool consecutive, const UniqueParts& wanted) {
+  auto [values, indices, counts] = found_in(input, d, consecutive, wanted);
   return {without_derivative(std::move(values), input, d.has_value(), consecutive), indices,
           counts};
 }

@@ -32,12 +32,18 @@ BadIndex offsets_of(const View& self, const IndexList& list, std::int64_t begin,
     for (std::int64_t i = 0; i < count;) {
       const std::int64_t n = std::min(count - i, at.left()), step = at.step(0);
       const auto* from = index.as<const std::int64_t>() + at.offset[0];
-      for (const std::int64_t end = i + n; i < end; ++i, from += step) {
-        const std::int64_t value = read_once(from);
-        if (value < -size || value >= size) return {k, value, size};
-        offsets[i] += (value < 0 ? value + size : value) * stride;
+      std::int64_t bad = 0;  // the first of those outside
+      bool any = false;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const std::int64_t value = read_once(from + j * step);
+        const std::int64_t wrapped = value < 0 ? value + size : value;
+        const bool outside = std::uint64_t(wrapped) >= std::uint64_t(size);
+        bad = outside && !any ? value : bad;
+        any |= outside;
+        offsets[i + j] += std::int64_t(std::uint64_t(wrapped) * std::uint64_t(stride));
       }
-      at.skip(n);
+      if (any) return {k, bad, size};
+      at.skip(n), i += n;
     }
   }
   return {};
@@ -107,6 +113,11 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
           const std::lock_guard<std::mutex> lock(guard);
           if (begin < bad_at) bad_at = begin, bad = b;
           return;
+        }
+        if (r.numel == 1 && rank == 1) {  // single elements, one after another
+          S* const first = to + begin * out.strides[0];
+          for (std::int64_t i = 0; i < count; ++i) first[i * out.strides[0]] = from[sources[i]];
+          continue;
         }
         for (std::int64_t i = 0; i < count;) {
           const std::int64_t n = std::min(count - i, at.left()), step = at.step(0);

@@ -1,5 +1,5 @@
 // Selection along lines: top-k, k-th value, median, mode. Note: lines are read as keys (order.h),
-// in which the answer is found where no tie leaves a choice. Ties are resolved by the same standard
+// in which the answer is found where no tie leaves a choice. Ties are resolved by the same
 // algorithms, in the same cases, as torch's, so the indices are the same with libstdc++.
 #include "select.h"
 
@@ -124,16 +124,78 @@ void write(const Lines<3>& lines, const Index (&at)[3], const View& in, const Vi
   if (indices.numel) indices.as<Index>()[at[2] + to * lines.step[2]] = from;
 }
 
-// Where an ascending order by std::nth_element has position k.
 template <class Key>
-Index nth_place(const Key* keys, Index n, Index k) {
-  Index found = 0;
-  with_entries(keys, n, [&](auto* entries, auto before) {
-    std::nth_element(entries, entries + k, entries + n, before);
-    found = entries[k].at();
-  });
-  return found;
+CLONES Index count_below(const Key* keys, Index n, Key key) {
+  Index below = 0;
+  for (Index i = 0; i < n; ++i) below += keys[i] < key;
+  return below;
 }
+
+// Where a stable ascending order has position k, as torch's median() does.
+struct StablePlace {
+  template <class Key>
+  Index operator()(const Key* keys, Index n, Index k) const {
+    if (n >= kSampled) {
+      const Key key = key_at(keys, n, k);
+      Index at = -1, left = k - count_below(keys, n, key);
+      while (left-- >= 0) at = std::find(keys + at + 1, keys + n, key) - keys;
+      return at;
+    }
+    Index found = 0;
+    with_entries(keys, n, [&](auto* entries, auto before) {
+      using Entry = std::remove_pointer_t<decltype(entries)>;
+      std::nth_element(entries, entries + k, entries + n, [&](const Entry& a, const Entry& b) {
+        return before(a, b) || (a.key() == b.key() && a.at() < b.at());
+      });
+      found = entries[k].at();
+    });
+    return found;
+  }
+};
+
+// Puts first in the order what has position k there, by quickselect with the median of three as in
+// "Numerical Recipes" (Press et al.); false where that would take far more time than it should.
+template <class Entry, class Before>
+bool quickselect(Entry* entries, Index n, Index k, Before before) {
+  Index low = 0, high = n - 1, left = 64 * n;
+  while (high > low + 1) {
+    if ((left -= high - low) < 0) return false;
+    std::swap(entries[low + (high - low) / 2], entries[low + 1]);
+    if (before(entries[high], entries[low + 1])) std::swap(entries[low + 1], entries[high]);
+    if (before(entries[high], entries[low])) std::swap(entries[low], entries[high]);
+    if (before(entries[low], entries[low + 1])) std::swap(entries[low + 1], entries[low]);
+    const Entry pivot = entries[low];
+    Index i = low + 1, j = high;
+    for (;;) {
+      do ++i;
+      while (before(entries[i], pivot));
+      do --j;
+      while (before(pivot, entries[j]));
+      if (j < i) break;
+      std::swap(entries[i], entries[j]);
+    }
+    std::swap(entries[low], entries[j]);
+    if (j <= k) low = i;
+    if (j >= k) high = j - 1;
+  }
+  if (high == low + 1 && before(entries[high], entries[low]))
+    std::swap(entries[low], entries[high]);
+  return true;
+}
+
+// Where torch's kthvalue() finds position k among equals.
+struct SelectedPlace {
+  template <class Key>
+  Index operator()(const Key* keys, Index n, Index k) const {
+    Index found = 0;
+    with_entries(keys, n, [&](auto* entries, auto before) {
+      if (!quickselect(entries, n, k, before))
+        std::nth_element(entries, entries + k, entries + n, before);
+      found = entries[k].at();
+    });
+    return found;
+  }
+};
 
 // Whether one of the 64 comes before the worst that was chosen.
 template <class Key>
@@ -190,20 +252,20 @@ class MostlyDistinct {
   std::atomic<Index> balance_{2};
 };
 
-// Where an ascending order has position k; `any`: or an equal of it.
-template <class Key>
-Index place_of(const Key* keys, Index n, Index k, bool any, MostlyDistinct& distinct) {
+// Where an ascending order has position k, among equals by `place`; `any`: or an equal of it.
+template <class Key, class Place>
+Index place_of(const Key* keys, Index n, Index k, bool any, MostlyDistinct& distinct, Place place) {
   if (any) return std::find(keys, keys + n, key_at(keys, n, k)) - keys;
-  if (n < (k < kNear ? 4 * kNear : kSampled)) return nth_place(keys, n, k);
+  if (n < (k < kNear ? 4 * kNear : kSampled)) return place(keys, n, k);
   if (k >= kNear) {
     const Found<Key> found = find_key(keys, n, key_at(keys, n, k));
-    return found.count == 1 ? found.at : nth_place(keys, n, k);
+    return found.count == 1 ? found.at : place(keys, n, k);
   }
-  if (!distinct.expected()) return nth_place(keys, n, k);
+  if (!distinct.expected()) return place(keys, n, k);
   const Nearest<Key> nearest(keys, n, int(k) + 2);
   const bool tied = nearest.is_tied(k);
   distinct.seen(tied);
-  return tied ? nth_place(keys, n, k) : nearest.best[k].at();
+  return tied ? place(keys, n, k) : nearest.best[k].at();
 }
 
 constexpr Index kHeapPiece = 2048;
@@ -299,7 +361,8 @@ void kth(const View& values, const View& indices, const View& in, int dim, Index
   with_keys(in.dtype, lines.length, [&]<class Key>(Type<Key>) {
     MostlyDistinct distinct;
     lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
-      write(lines, at, in, values, indices, place_of(keys, lines.length, k, false, distinct), 0);
+      write(lines, at, in, values, indices,
+            place_of(keys, lines.length, k, false, distinct, SelectedPlace{}), 0);
     });
   });
 }
@@ -320,7 +383,8 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
         numbers -= nans;
       }
       const Index middle = std::max<Index>(0, (numbers - 1) / 2);
-      write(lines, at, in, values, indices, place_of(keys, n, middle, indices.numel == 0, distinct),
+      const bool any = indices.numel == 0;
+      write(lines, at, in, values, indices, place_of(keys, n, middle, any, distinct, StablePlace{}),
             0);
     });
   });

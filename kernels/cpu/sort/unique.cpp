@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/parallel.h"
 #include "order.h"
 #include "select.h"
 
@@ -47,11 +48,34 @@ void order_rows(const View& in, bool (*comes_before)(const View&, std::int64_t, 
   });
 }
 
+// Elements side by side, each compared with the one before.
+template <class T>
+std::int64_t begins_of_runs(const T* x, std::int64_t n, std::int64_t* first,
+                            std::int64_t* inverse) {
+  std::int64_t found = 0;
+  serial_for(n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      first[found] = i;
+      found += i == 0 || !(load(x + i) == load(x + i - 1));
+      if (inverse) inverse[i] = found - 1;
+    }
+  });
+  return found;
+}
+
 }  // namespace
 
 std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::int64_t* inverse,
                     std::int64_t* counts) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(in.sizes[0]));
+  const std::int64_t n = in.sizes[0];
+  if (consecutive && in.sizes[1] == 1 && in.strides[0] == 1)
+    return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
+      const std::int64_t found = begins_of_runs(in.as<const T>(), n, first, inverse);
+      for (std::int64_t u = 0; counts && u < found; ++u)
+        counts[u] = (u + 1 < found ? first[u + 1] : n) - first[u];
+      return found;
+    });
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
     if (!consecutive) order_rows(in, before<T>, order);
@@ -61,10 +85,11 @@ std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::
       interruptible.done(4);
       if (last < 0 || !equal<T>(in, last, row)) {
         first[found] = row;
-        counts[found++] = 0;
+        if (counts) counts[found] = 0;
+        ++found;
       }
-      ++counts[found - 1];
-      inverse[row] = found - 1;
+      if (counts) ++counts[found - 1];
+      if (inverse) inverse[row] = found - 1;
       last = row;
     }
     return found;

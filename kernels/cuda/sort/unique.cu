@@ -114,7 +114,7 @@ __global__ void write_groups(Index n, const Index* order, const Index* numbers, 
                              Index* inverse, Index* counts) {
   for (Index i = first_item(); i < n; i += stride()) {
     const Index group = numbers[i] - 1;
-    inverse[order[i]] = group;
+    if (inverse) inverse[order[i]] = group;
     if (i > 0 && numbers[i - 1] == numbers[i]) continue;
     first[group] = order[i];
     counts[group] = i;
@@ -166,8 +166,9 @@ Index unique(const View& in, bool consecutive, Index* first, Index* inverse, Ind
   launch_items("unique", write_groups, n, n, static_cast<const Index*>(order.data()),
                static_cast<const Index*>(numbers.data()), first, inverse, begins.data());
   const Index groups = fetch(numbers.data() + n - 1, "unique");
-  launch_items("unique", count_groups, groups, n, groups, static_cast<const Index*>(begins.data()),
-               counts);
+  if (counts)
+    launch_items("unique", count_groups, groups, n, groups,
+                 static_cast<const Index*>(begins.data()), counts);
   return groups;
 }
 

@@ -306,7 +306,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor):
     return linalg.lu_solve(LU_data, LU_pivots, input)
 
 
-@op("torch", out=True)
+@op("torch", out=True, returns="P, L, U")
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ):

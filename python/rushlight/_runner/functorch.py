@@ -52,6 +52,7 @@ def _deprecated(function, instead=None):
 grad, grad_and_value = _deprecated(func.grad), _deprecated(func.grad_and_value)
 hessian, jacfwd, jacrev = map(_deprecated, (func.hessian, func.jacfwd, func.jacrev))
 jvp, vjp = _deprecated(func.jvp), _deprecated(func.vjp)
+functionalize = _deprecated(func.functionalize)
 vmap = _deprecated(func.vmap, "torch.vmap")
 
 
@@ -130,14 +131,6 @@ def combine_state_for_ensemble(models):
     parameters, buffers = stack_module_state(models)
     made, _, _ = make_functional_with_buffers.__wrapped__(models[0])
     return made, tuple(parameters.values()), tuple(buffers.values())
-
-
-def functionalize(func, *, remove="mutations"):
-    """Raises: functions are not rewritten without their in-place operations here."""
-    raise NotImplementedError(
-        f"functorch.functionalize is not in rushlight {_table.SHORT_VERSION}: nothing is compiled, "
-        "so in-place operations may stay\ncall the function itself"
-    )
 
 
 def make_fx(f, *args, **kwargs):

@@ -177,6 +177,21 @@ class Function(FunctionCtx):
         return cls.backward(ctx, *grads)
 
 
+class InplaceFunction(Function):
+    """The base of Functions that may write to their input.
+
+    Args:
+        inplace: whether it does, which a subclass may read.
+
+    >>> issubclass(torch.autograd.function.InplaceFunction, torch.autograd.Function)
+    True
+    """
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+
 def _transposed(jvp, ctx, grads):
     """The gradients by a jvp(): it is linear in the tangents, so they are those by them."""
     import copy

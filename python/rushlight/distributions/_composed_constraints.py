@@ -166,6 +166,9 @@ class MixtureSameFamilyConstraint(Constraint):
     def __init__(self, base_constraint):
         self.base_constraint = base_constraint
 
+    def __repr__(self):
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
     @property
     def is_discrete(self):
         """As the components' constraint."""

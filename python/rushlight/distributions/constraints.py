@@ -303,10 +303,10 @@ def independent(base_constraint, reinterpreted_batch_ndims):
 
 
 class _Multinomial(Constraint):
-    """Nonnegative integers that sum to a total.
+    """Nonnegative integers that sum to a total, or to less.
 
     Args:
-        upper_bound: the sum.
+        upper_bound: the total.
 
     Shape: check(value) of value (*, K) is (*).
 
@@ -320,8 +320,11 @@ class _Multinomial(Constraint):
     def __init__(self, upper_bound):
         self.upper_bound = upper_bound
 
+    def __repr__(self):
+        return "Multinomial()"
+
     def check(self, value):
-        return (value >= 0).all(-1) & (value.sum(-1) == self.upper_bound)
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
 real = _Real()

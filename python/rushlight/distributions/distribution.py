@@ -1,6 +1,7 @@
 """Distribution: shapes, checks of parameters and values, and what subclasses have in common."""
 
 import math
+import warnings
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
@@ -87,8 +88,11 @@ class Distribution:
             )
 
     def _check_value(self, value):
-        if not self._validate_args:
-            return
+        if self._validate_args:
+            self._validate_sample(value)
+
+    def _validate_sample(self, value):
+        """Raises ValueError where `value` cannot be a draw; subclasses call it in log_prob()."""
         if not isinstance(value, _C.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         events = len(self._event_shape)
@@ -154,6 +158,17 @@ class Distribution:
         made._batch_shape = _C.Size(batch_shape)
         return made
 
+    def _get_checked_instance(self, cls, _instance=None):
+        """What expand() of `cls` fills: a new object, unless a subclass gives its own."""
+        if _instance is not None:
+            return _instance
+        if type(self).__init__ != cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ "
+                "method must also define a custom .expand() method."
+            )
+        return type(self).__new__(type(self))
+
     def _extended_shape(self, sample_shape=()):
         return _C.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
@@ -161,6 +176,15 @@ class Distribution:
         """Draws of shape `sample_shape` + batch_shape + event_shape, without gradient."""
         with no_grad():
             return self.rsample(sample_shape)
+
+    def sample_n(self, n):
+        """sample((n,)), with a warning."""
+        warnings.warn(
+            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.sample((n,))
 
     def rsample(self, sample_shape=()):
         """Draws of shape `sample_shape` + batch_shape + event_shape, through which gradients flow

@@ -3,6 +3,7 @@
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributions import constraints
+from rushlight.distributions._composed_constraints import MixtureSameFamilyConstraint
 from rushlight.distributions.categorical import Categorical
 from rushlight.distributions.distribution import Distribution
 
@@ -79,7 +80,7 @@ class MixtureSameFamily(Distribution):
     @property
     def support(self):
         """That of the distributions."""
-        return self._component_distribution.support
+        return MixtureSameFamilyConstraint(self._component_distribution.support)
 
     def _weights(self):
         probs = self._mixture_distribution.probs

@@ -2,6 +2,7 @@
 
 from rushlight import _C
 from rushlight.distributions import constraints
+from rushlight.distributions.binomial import Binomial
 from rushlight.distributions.categorical import Categorical
 from rushlight.distributions.distribution import Distribution
 
@@ -53,6 +54,17 @@ class Multinomial(Distribution):
         """n p (1 - p)"""
         return self.total_count * self.probs * (1 - self.probs)
 
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        made = super().expand(batch_shape)
+        made._classes = self._classes.expand(batch_shape)
+        return made
+
+    @property
+    def param_shape(self):
+        """The shape of the probabilities."""
+        return self._classes.param_shape
+
     def sample(self, sample_shape=()):
         """Drawn counts."""
         drawn = self._classes.sample((self.total_count, *sample_shape))
@@ -69,3 +81,13 @@ class Multinomial(Distribution):
         terms = self.logits * value
         impossible = (value == 0) & (self.logits == float("-inf"))
         return ways + terms.masked_fill(impossible, 0).sum(-1)
+
+    def entropy(self):
+        """The entropy, in nats: that of the draws' order, less what the order alone tells."""
+        n = self.total_count
+        counts = _C.arange(1, n + 1, dtype=self.probs.dtype, device=self.probs.device)
+        counts = counts.reshape((-1,) + (1,) * (len(self._batch_shape) + 1))
+        each = Binomial(n, self.probs, validate_args=False).log_prob(counts).exp()
+        repeats = (each * _C.lgamma(counts + 1)).sum((0, -1))
+        ways = _C.lgamma(self.probs.new_tensor(n + 1.0))
+        return n * self._classes.entropy() - ways + repeats

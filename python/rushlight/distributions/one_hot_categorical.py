@@ -37,6 +37,9 @@ class OneHotCategorical(ClassProbs):
         """The most probable class."""
         return self._vectors(self.probs.argmax(-1))
 
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
     def _vectors(self, classes):
         from rushlight.nn.functional import one_hot
 

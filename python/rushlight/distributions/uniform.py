@@ -19,14 +19,19 @@ class Uniform(Distribution):
     tensor(-0.6931)
     """
 
-    arg_constraints = {"low": constraints.real, "high": constraints.real}
     has_rsample = True
 
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = broadcast_all(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._validate_args:
-            self._check_parameter("low", constraints.less_than(self.high))
+
+    @property
+    def arg_constraints(self):
+        """low below high."""
+        return {
+            "low": constraints.less_than(self.high),
+            "high": constraints.greater_than(self.low),
+        }
 
     @property
     def support(self):

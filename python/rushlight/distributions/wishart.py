@@ -60,6 +60,9 @@ class Wishart(OtherForms, ExponentialFamily):
         self.df = df.expand(batch)
         if (self.df <= size - 1).any():
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
+        self.arg_constraints = {
+            **type(self).arg_constraints, "df": constraints.greater_than(size - 1)
+        }  # fmt: skip
         super().__init__(batch, matrix.shape[-2:], validate_args)
         self._unbroadcasted_scale_tril = factor_of(name, matrix)
         offset = _C.arange(size, dtype=self.df.dtype, device=self.df.device)

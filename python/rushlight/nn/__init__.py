@@ -25,7 +25,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("attention", "parallel"):
+    if name in ("attention", "grad", "parallel"):
         return importlib.import_module(f"rushlight.nn.{name}")
     if name == "DataParallel":
         from rushlight.nn.parallel import DataParallel

@@ -6,6 +6,7 @@ replaces the method.
 
 import functools
 import warnings
+import weakref
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
@@ -13,7 +14,13 @@ from rushlight import _C
 from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.nn.modules._hooks import RemovableHandle
 
-__all__ = ["Optimizer"]
+__all__ = [
+    "Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
+]  # fmt: skip
+
+_every_pre_hooks = OrderedDict()
+_every_post_hooks = OrderedDict()
+_living = weakref.WeakSet()  # the optimizers whose step a hook of every optimizer concerns
 
 
 class _Required:
@@ -79,6 +86,47 @@ def _use_grad_for_differentiable(func):
     return step
 
 
+def _register_for_every(hooks, hook):
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    for optimizer in list(_living):
+        optimizer._watch_step()
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook):
+    """Calls a function before each step of every optimizer, those to come too.
+
+    Args:
+        hook: called as hook(optimizer, args, kwargs), of which args[0] is the optimizer; it may
+            return new (args, kwargs).
+
+    Returns:
+        A handle whose remove() ends it.
+
+    >>> watch = torch.optim.optimizer.register_optimizer_step_pre_hook
+    >>> handle = watch(lambda optimizer, args, kwargs: None)
+    >>> handle.remove()
+    """
+    return _register_for_every(_every_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook):
+    """Calls a function after each step of every optimizer, those to come too.
+
+    Args:
+        hook: called as hook(optimizer, args, kwargs), of which args[0] is the optimizer.
+
+    Returns:
+        A handle whose remove() ends it.
+
+    >>> watch = torch.optim.optimizer.register_optimizer_step_post_hook
+    >>> handle = watch(lambda optimizer, args, kwargs: None)
+    >>> handle.remove()
+    """
+    return _register_for_every(_every_post_hooks, hook)
+
+
 class Optimizer:
     """Base class of all optimizers.
 
@@ -117,6 +165,9 @@ class Optimizer:
             self.add_param_group(group)
 
     def _start_hooks(self):
+        _living.add(self)
+        if _every_pre_hooks or _every_post_hooks:
+            self._watch_step()
         self._optimizer_step_pre_hooks = OrderedDict()
         self._optimizer_step_post_hooks = OrderedDict()
         self._optimizer_state_dict_pre_hooks = OrderedDict()
@@ -315,7 +366,9 @@ class Optimizer:
         inner = self.step
 
         def step(*args, **kwargs):
-            for hook in self._optimizer_step_pre_hooks.values():
+            args = (self, *args)  # hooks see those of the method
+            hooks = [*_every_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()]
+            for hook in hooks:
                 changed = hook(self, args, kwargs)
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
@@ -324,8 +377,9 @@ class Optimizer:
                             f"got {changed}."
                         )
                     args, kwargs = changed
-            result = inner(*args, **kwargs)
-            for hook in self._optimizer_step_post_hooks.values():
+            result = inner(*args[1:], **kwargs)
+            hooks = [*self._optimizer_step_post_hooks.values(), *_every_post_hooks.values()]
+            for hook in hooks:
                 hook(self, args, kwargs)
             return result
 

@@ -3,8 +3,8 @@
 from rushlight import _table
 
 _PARTS = (
-    "_contextlib", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo",
-    "tensorboard", "weak",
+    "_contextlib", "_pytree", "benchmark", "checkpoint", "data", "deterministic", "dlpack", "hooks",
+    "model_zoo", "tensorboard", "weak",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ use_reentrant=False replaces by a holder each tensor that the function's operati
 """
 
 import contextlib
+import enum
 import warnings
 
 from rushlight import _C
@@ -15,9 +16,11 @@ from rushlight.utils._pytree import tree_leaves
 from rushlight.utils._recompute import CheckpointError, Frame, State
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
-    "checkpoint_sequential", "detach_variable", "get_device_states", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "set_device_states",
 ]  # fmt: skip
 
 _early_stop = None  # set by set_checkpoint_early_stop()
@@ -29,6 +32,61 @@ def noop_context_fn():
 
     >>> first, second = torch.utils.checkpoint.noop_context_fn()
     """
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy says of an operation's result: keep it for backward, or compute it again.
+
+    Args:
+        value: the number of a member.
+
+    >>> torch.utils.checkpoint.CheckpointPolicy.MUST_SAVE.value
+    0
+    """
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told of the run.
+
+    Args:
+        is_recompute: whether it is the second run.
+
+    >>> torch.utils.checkpoint.SelectiveCheckpointContext(is_recompute=True).is_recompute
+    True
+    """
+
+    def __init__(self, *, is_recompute):
+        self.is_recompute = is_recompute
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """A `context_fn` of checkpoint() by policy. Gradients are the same under every policy; here
+    backward computes every operation again, whatever it says, and the policy is not called.
+
+    Args:
+        policy_fn_or_list: a function of (context, op, *args, **kwargs) that returns a
+            CheckpointPolicy, or a list of the operations to keep.
+        allow_cache_entry_mutation: accepted, as nothing is kept.
+
+    Raises:
+        TypeError: for anything else.
+
+    >>> from functools import partial
+    >>> context = torch.utils.checkpoint.create_selective_checkpoint_contexts
+    >>> keep = partial(context, [torch.ops.aten.mm.default])
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> run = torch.utils.checkpoint.checkpoint
+    >>> run(torch.exp, x, use_reentrant=False, context_fn=keep).backward()
+    """
+    if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 

@@ -342,7 +342,7 @@ def broadcast_tensors(level, func, *tensors):
     return tuple(x.expand(shape) for x in tensors)
 
 
-@rule("constant_pad_nd pixel_shuffle pixel_unshuffle")
+@rule("constant_pad_nd _pad_circular _pad_mirrored pixel_shuffle pixel_unshuffle")
 def last_dims(level, func, input, *args, **kwargs):
     """Of the last dimensions, whatever is before them."""
     return level.batched(func(input._value, *args, **kwargs))

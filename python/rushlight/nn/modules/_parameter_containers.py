@@ -157,7 +157,9 @@ class ParameterDict(Module):
 
     def get(self, key, default=None):
         """The value of `key`, or `default`."""
-        return self.get(key, default)
+        if key not in self:
+            return default
+        return self[key]
 
     def setdefault(self, key, default=None):
         """The value of `key`, which becomes `default` when there is none."""

@@ -16,9 +16,6 @@ class _ASMoutput(NamedTuple):
     loss: _C.Tensor
 
 
-_ASMoutput.__name__ = _ASMoutput.__qualname__ = "ASMoutput"
-
-
 class AdaptiveLogSoftmaxWithLoss(Module):
     """An approximation of softmax for many classes, the frequent ones cheap (Grave et al., 2016):
     log_softmax over the frequent classes and the clusters, then within a cluster.

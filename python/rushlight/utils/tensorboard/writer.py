@@ -4,6 +4,7 @@ tensorboardX imports torch when it can, for its own conversions; here it is kept
 import would cost a second and may not be what the program means by torch.
 """
 
+import importlib.util
 import os
 import sys
 import time
@@ -14,8 +15,6 @@ from .events import new_writer
 
 def _tensorboardx(name=None):
     """tensorboardX, or a module of it."""
-    import importlib
-
     full = f"tensorboardX.{name}" if name else "tensorboardX"
     if sys.modules.get(full) is not None:
         return sys.modules[full]
@@ -409,6 +408,63 @@ class SummaryWriter:
     def add_custom_scalars(self, layout):
         """Arrange curves in diagrams: {category: {title: ["Multiline" or "Margin", [tags]]}}."""
         self._writer.add_custom_scalars(layout)
+
+    def add_custom_scalars_multilinechart(self, tags, category="default", title="untitled"):
+        """Arrange the curves `tags` in one diagram."""
+        self._writer.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(self, tags, category="default", title="untitled"):
+        """Arrange three curves `tags`, value, lower and upper bound, in one diagram."""
+        if len(tags) != 3:
+            raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
+        self._writer.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def add_mesh(
+        self, tag, vertices, colors=None, faces=None, config_dict=None, global_step=None,
+        walltime=None,
+    ):  # fmt: skip
+        """Add points in space, or a surface.
+
+        Args:
+            vertices: (B, N, 3) places.
+            colors: (B, N, 3) values from 0 to 255.
+            faces: (B, M, 3) numbers of the vertices of triangles.
+            config_dict: settings of the display, three.js' classes and their arguments.
+        """
+        parts = [None if x is None else as_array(x) for x in (vertices, colors, faces)]
+        self._writer.add_mesh(tag, *parts, config_dict, _plain(global_step), walltime)
+
+    def add_audio(self, tag, snd_tensor, global_step=None, sample_rate=44100, walltime=None):
+        """Add sound: `snd_tensor` (1, L), of values from -1 to 1."""
+        import io
+        import wave
+
+        sound = as_array(snd_tensor).squeeze()
+        if sound.ndim != 1:
+            raise AssertionError(f"input tensor should be 1 dimensional, got {sound.shape}.")
+        with io.BytesIO() as file:
+            with wave.open(file, "wb") as written:
+                written.setnchannels(1)
+                written.setsampwidth(2)
+                written.setframerate(sample_rate)
+                written.writeframes((sound.clip(-1, 1) * 32767).astype("<i2").tobytes())
+            content = file.getvalue()
+        summary = _tensorboardx("proto.summary_pb2").Summary
+        audio = summary.Audio(
+            sample_rate=sample_rate, num_channels=1, length_frames=sound.size,
+            encoded_audio_string=content, content_type="audio/wav",
+        )  # fmt: skip
+        entry = summary.Value(tag=tag, audio=audio)
+        self._get_file_writer().add_summary(summary(value=[entry]), _plain(global_step), walltime)
+
+    def add_video(self, tag, vid_tensor, global_step=None, fps=4, walltime=None):
+        """Add a film, `vid_tensor` (N, T, C, H, W): bytes, or floats in [0, 1]. It needs moviepy,
+        and says so where that is not installed.
+        """
+        if importlib.util.find_spec("moviepy") is None:
+            print("add_video needs package moviepy")
+            return
+        self._writer.add_video(tag, as_array(vid_tensor), _plain(global_step), fps, walltime)
 
     def flush(self):
         """Write what is kept."""

@@ -6,7 +6,6 @@ import enum
 from rushlight.backends import cuda
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
-__path__ = []  # of modules in rushlight._importable
 
 
 class SDPBackend(enum.IntEnum):
@@ -25,6 +24,9 @@ class SDPBackend(enum.IntEnum):
     EFFICIENT_ATTENTION = 2
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
+
+    __str__ = enum.Enum.__str__  # "SDPBackend.MATH", not the number
+    __format__ = enum.Enum.__format__
 
 
 _SWITCHES = {
