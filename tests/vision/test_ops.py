@@ -278,3 +278,4 @@ def test_regions_that_cannot_be():
         with pytest.raises(RuntimeError, match="the regions have"):
             ops.roi_align(images, torch.tensor([[0.0, 0.0, 0.0, far, far]]), 2)
         ops.roi_pool(images, torch.tensor([[0.0, 0.0, 0.0, far, far]]), 2)
+        ops.ps_roi_pool(torch.zeros(2, 4, 4, 4), torch.tensor([[0.0, 0.0, 0.0, far, far]]), 2)

@@ -130,10 +130,10 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
   if (k == 0 || alpha == T(0)) return scale(out, beta);  // BLAS may leave a NaN where beta is 0
   std::optional<Scratch<T>> copies[2];
   const auto read = [&](const StridedMatrix<const T>& matrix, std::optional<Scratch<T>>& copy) {
-    const auto found = readable(matrix);
-    return found ? *found
-                 : *readable(
-                       copied(matrix, copy.emplace(std::size_t(matrix.rows * matrix.cols)).data()));
+    if (const auto found = readable(matrix)) return *found;
+    const auto dense = copied(matrix, copy.emplace(std::size_t(matrix.rows * matrix.cols)).data());
+    const bool in_rows = dense.col_stride == 1;
+    return Matrix<const T>{dense.data, in_rows ? dense.row_stride : dense.col_stride, !in_rows};
   };
   const Matrix<const T> a = read(left, copies[0]), b = read(right, copies[1]);
   if (has_contiguous_rows(out))
@@ -144,7 +144,8 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         T* const o = out.data + i * out.row_stride + j * out.col_stride;
-        *o = sums[std::size_t(i * n + j)] + (beta == T(0) ? T(0) : beta * *o);
+        const T sum = sums[std::size_t(i * n + j)];
+        *o = beta == T(0) ? sum : sum + beta * *o;
       }
   });
 }

@@ -57,6 +57,16 @@ def check_size(*sizes):
         )
 
 
+def bins_between(begin, end, limit):
+    """The pixels of bins from begin to end, (k, pooled), of a dimension whose pixels lie before
+    `limit`, and which of them are in the bin: (k, pooled, pixels). A bin of NaN has none."""
+    begin, end = (x.clamp(0, limit).nan_to_num(0.0).long() for x in (begin, end))
+    most = max(int((end - begin).max()), 1) if len(begin) else 1
+    check_size(*begin.shape, most)
+    index = begin[..., None] + rushlight.arange(most, device=begin.device)
+    return index, index < end[..., None]
+
+
 def as_images(found, count, height, width):
     """(k * height * width, c) as (k, c, height, width)."""
     shape = (count, height, width, found.shape[1])

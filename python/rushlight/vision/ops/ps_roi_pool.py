@@ -3,22 +3,25 @@
 import rushlight
 from rushlight import nn
 from rushlight.nn import functional as F
-from rushlight.vision.ops._regions import as_images, as_rows, check_size, of_bins, pair
+from rushlight.vision.ops._regions import (
+    as_images,
+    as_rows,
+    bins_between,
+    check_size,
+    of_bins,
+    pair,
+)
 from rushlight.vision.ops.roi_pool import _rounded
 
 
 def _window(first, last, pooled, size):
-    # The pixels of each bin of a dimension, and which of them are in it: (k, pooled, pixels).
     first, last = _rounded(first), _rounded(last)
     step = (last - first).clamp(min=1) / pooled
     bins = rushlight.arange(pooled, dtype=step.dtype, device=step.device)
     first = first[:, None]
-    begin = (bins * step[:, None] + first).floor().clamp(0, size - 1).long()
-    end = ((bins + 1) * step[:, None] + first).ceil().clamp(0, size - 1).long()
-    most = max(int((end - begin).max()), 1) if len(step) else 1
-    check_size(len(step), pooled, most)
-    index = begin[..., None] + rushlight.arange(most, device=step.device)
-    return index, index < end[..., None]
+    begin = (bins * step[:, None] + first).floor()
+    end = ((bins + 1) * step[:, None] + first).ceil()
+    return bins_between(begin, end, size - 1)
 
 
 def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):

@@ -3,7 +3,15 @@
 import rushlight
 from rushlight import nn
 from rushlight.nn import functional as F
-from rushlight.vision.ops._regions import as_images, as_rows, check_size, first_pixels, pair, pixels
+from rushlight.vision.ops._regions import (
+    as_images,
+    as_rows,
+    bins_between,
+    check_size,
+    first_pixels,
+    pair,
+    pixels,
+)
 
 
 def _rounded(x):
@@ -12,16 +20,12 @@ def _rounded(x):
 
 
 def _window(first, last, pooled, size):
-    # The pixels of each bin of a dimension, and which of them are in it: (k, pooled, pixels).
     first, last = _rounded(first), _rounded(last)
     step = (last - first + 1).clamp(min=1) / pooled
     bins = rushlight.arange(pooled, dtype=step.dtype, device=step.device)
-    begin = ((bins * step[:, None]).floor() + first[:, None]).clamp(0, size).long()
-    end = (((bins + 1) * step[:, None]).ceil() + first[:, None]).clamp(0, size).long()
-    most = max(int((end - begin).max()), 1) if len(step) else 1
-    check_size(len(step), pooled, most)
-    index = begin[..., None] + rushlight.arange(most, device=step.device)
-    return index, index < end[..., None]
+    begin = (bins * step[:, None]).floor() + first[:, None]
+    end = ((bins + 1) * step[:, None]).ceil() + first[:, None]
+    return bins_between(begin, end, size)
 
 
 def roi_pool(input, boxes, output_size, spatial_scale=1.0):
