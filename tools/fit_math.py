@@ -7,19 +7,28 @@ is printed and bounded by tests/ops/test_math_accuracy.py.
 """
 
 from mpmath import (
+    airyai,
+    airybi,
     asin,
     atan,
+    besseli,
+    besselj,
+    besseljzero,
+    besselk,
+    bessely,
     cos,
     erf,
     erfc,
     exp,
     expm1,
     findroot,
+    hankel1,
     log,
     loggamma,
     lu_solve,
     matrix,
     mp,
+    mpc,
     mpf,
     ncdf,
     pi,
@@ -62,6 +71,8 @@ FITS = [
      lambda z: erfinv_over_x((z + mpf(13) / 4) ** 2), (-0.76, 0.76), (0, 20)),
     ("erfinv_far", "the same, z = sqrt(w) - 5",
      lambda z: erfinv_over_x((z + mpf(5)) ** 2), (-1.01, 1.1), (0, 19)),
+    ("erfinv_farthest", "erfinv(x) / (x r), z = 1 / (r + 8) - 0.05, r = sqrt(w)",
+     lambda z: erfinv_over_x(root_of(z) ** 2) / root_of(z), (-0.0219, 0.0213), (0, 20)),
     ("log_gamma_of_1", "log(gamma(1 + z)) / z", lambda z: loggamma(1 + z) / z, (-0.3, 0.7),
      (0, 25)),
     ("log_gamma_of_2", "log(gamma(2 + z)) / z", lambda z: loggamma(2 + z) / z, (-0.5, 0.5),
@@ -73,6 +84,48 @@ FITS = [
      (0, 0.0296), (0, 8)),
     ("log2", "log2(1 + z) / z", lambda z: log(1 + z) / z / log(2), (-0.293, 0.4143), (0, 14)),
     ("exp2", "2^z", lambda z: 2**z, (-0.5001, 0.5001), (0, 8)),
+    ("bessel_j0", "J0(x) / (x^2 - r^2) / (x^2 - s^2) for its first zeros r and s, z = x^2 - 64",
+     lambda z: without_zeros(0, sqrt(z + 64)), (-64, 0), (0, 16)),
+    ("bessel_j1", "J1(x) / x / (x^2 - r^2) / (x^2 - s^2) likewise, z = x^2 - 64",
+     lambda z: without_zeros(1, sqrt(z + 64)) / sqrt(z + 64), (-64, 0), (0, 16)),
+    ("bessel_y0", "Y0(x) - 2 / pi log(x) J0(x), z = x^2 - 32",
+     lambda z: rest_of_bessel_y(0, sqrt(z + 32)), (-32, 32), (0, 17)),
+    ("bessel_y1", "(Y1(x) - 2 / pi (log(x) J1(x) - 1 / x)) / x, z = x^2 - 32",
+     lambda z: rest_of_bessel_y(1, sqrt(z + 32)) / sqrt(z + 32), (-32, 32), (0, 16)),
+    ("hankel_p0", "real part of hankel(0, x), z = 1 / x^2 - 1 / 128",
+     lambda z: hankel(0, 1 / sqrt(z + mpf(1) / 128)).real, (-1 / 128, 1 / 128), (0, 14)),
+    ("hankel_q0", "imaginary part of hankel(0, x), times x, z = 1 / x^2 - 1 / 128",
+     lambda z: hankel(0, 1 / sqrt(z + mpf(1) / 128)).imag / sqrt(z + mpf(1) / 128),
+     (-1 / 128, 1 / 128), (0, 14)),
+    ("hankel_p1", "real part of hankel(1, x), z = 1 / x^2 - 1 / 128",
+     lambda z: hankel(1, 1 / sqrt(z + mpf(1) / 128)).real, (-1 / 128, 1 / 128), (0, 14)),
+    ("hankel_q1", "imaginary part of hankel(1, x), times x, z = 1 / x^2 - 1 / 128",
+     lambda z: hankel(1, 1 / sqrt(z + mpf(1) / 128)).imag / sqrt(z + mpf(1) / 128),
+     (-1 / 128, 1 / 128), (0, 14)),
+    ("bessel_i0", "I0(x), z = x^2", lambda z: besseli(0, sqrt(z)), (0, 64), (0, 17)),
+    ("bessel_i1", "I1(x) / x, z = x^2", lambda z: besseli(1, sqrt(z)) / sqrt(z), (0, 64), (0, 17)),
+    ("bessel_i0_far", "sqrt(x) exp(-x) I0(x), z = 1 / x - 1 / 16",
+     lambda z: far_bessel_i(0, 1 / (z + mpf(1) / 16)), (-0.0625, 0.0625), (0, 26)),
+    ("bessel_i1_far", "sqrt(x) exp(-x) I1(x), z = 1 / x - 1 / 16",
+     lambda z: far_bessel_i(1, 1 / (z + mpf(1) / 16)), (-0.0625, 0.0625), (0, 26)),
+    ("bessel_k0", "K0(x) + log(x) I0(x), z = x^2",
+     lambda z: besselk(0, sqrt(z)) + log(sqrt(z)) * besseli(0, sqrt(z)), (0, 1), (0, 9)),
+    ("bessel_k1", "(K1(x) - log(x) I1(x) - 1 / x) / x, z = x^2",
+     lambda z: (besselk(1, sqrt(z)) - log(sqrt(z)) * besseli(1, sqrt(z)) - 1 / sqrt(z)) / sqrt(z),
+     (0, 1), (0, 9)),
+    ("bessel_k0_far", "sqrt(x) exp(x) K0(x), z = 1 / (x + 1) - 1 / 4",
+     lambda z: far_bessel_k(0, 1 / (z + mpf(1) / 4) - 1), (-0.25, 0.25), (0, 22)),
+    ("bessel_k1_far", "sqrt(x) exp(x) K1(x), z = 1 / (x + 1) - 1 / 4",
+     lambda z: far_bessel_k(1, 1 / (z + mpf(1) / 4) - 1), (-0.25, 0.25), (0, 22)),
+    ("airy_left", "Ai(x), z = x + 4.25", lambda z: airyai(z - mpf(17) / 4), (-1.75, 1.75), (0, 26)),
+    ("airy_right", "Ai(x), z = x + 0.75", lambda z: airyai(z - mpf(3) / 4), (-1.75, 1.75), (0, 22)),
+    ("airy_far", "Ai(x) exp(zeta) x^(1/4), z = 1 / (zeta + 1) - 0.3, zeta = 2/3 x^(3/2)",
+     lambda z: far_airy(1 / (z + mpf(3) / 10) - 1), (-0.3, 0.3), (0, 24)),
+    ("airy_p", "P of Ai(-x) as in Hankel's expansion, z = 1 / zeta^2 - 0.0052",
+     lambda z: hankel_of_airy(1 / sqrt(z + mpf("0.0052"))).real, (-0.0052, 0.00522), (0, 13)),
+    ("airy_q", "Q of it, times zeta",
+     lambda z: hankel_of_airy(1 / sqrt(z + mpf("0.0052"))).imag / sqrt(z + mpf("0.0052")),
+     (-0.0052, 0.00522), (0, 13)),
     ("power", "2^z, to the last digit", lambda z: 2**z, (-0.5001, 0.5001), (7, 12)),
 ]  # fmt: skip
 
@@ -99,8 +152,45 @@ def erfinv_over_x(w):
     return y / sqrt(-expm1(-w))
 
 
+def root_of(z):
+    return 1 / (z + mpf(1) / 20) - 8
+
+
 def stirling(x):
     return x * (loggamma(x) - (x - mpf(1) / 2) * log(x) + x - log(2 * pi) / 2)
+
+
+def without_zeros(n, x):
+    r, s = besseljzero(n, 1), besseljzero(n, 2)
+    return besselj(n, x) / (x * x - r * r) / (x * x - s * s)
+
+
+def rest_of_bessel_y(n, x):
+    return bessely(n, x) - 2 / pi * (log(x) * besselj(n, x) - n / x)
+
+
+def hankel(n, x):
+    """H_n(x) over its leading term: P + i Q of Hankel's expansion."""
+    return hankel1(n, x) * exp(-1j * (x - (2 * n + 1) * pi / 4)) * sqrt(pi * x / 2)
+
+
+def far_airy(zeta):
+    x = (3 * zeta / 2) ** (mpf(2) / 3)
+    return airyai(x) * exp(zeta) * x ** (mpf(1) / 4)
+
+
+def hankel_of_airy(zeta):
+    x = (3 * zeta / 2) ** (mpf(2) / 3)
+    turned = mpc(airyai(-x), airybi(-x)) * exp(1j * (zeta - pi / 4))
+    return turned * sqrt(pi) * x ** (mpf(1) / 4)
+
+
+def far_bessel_i(n, x):
+    return sqrt(x) * exp(-x) * besseli(n, x)
+
+
+def far_bessel_k(n, x):
+    return sqrt(x) * exp(x) * besselk(n, x)
 
 
 def fit(f, low, high, count):

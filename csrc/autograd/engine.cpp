@@ -227,6 +227,14 @@ struct BackwardPass {
     return out;
   }
 
+  // The next kernel would read or write beyond a gradient of another size.
+  void check_size(const Node& node, std::size_t input, const Edge& e, const Tensor& g) const {
+    if (e.numel && std::uint32_t(g.numel()) != e.numel && !rows) [[unlikely]]
+      fail<RuntimeError>("Function ", node.title(), " returned an invalid gradient at index ",
+                         input, " - got ", g.sizes(), " but expected a shape of the input's ",
+                         e.numel, " elements");
+  }
+
   // Nearly every node: one gradient in, no hooks.
   void quick_step(Node& node, bool keep) {
     Tensor g = std::move(node.incoming);
@@ -235,7 +243,9 @@ struct BackwardPass {
     Gradients out = run_node(node, {&g, 1}, keep);
     for (std::size_t i = 0; i < node.inputs; ++i) {
       const Edge& e = node.next(i);
-      if (e.node && out[i]) arrive(e.node, e.output, std::move(out[i]));
+      if (!e.node || !out[i]) continue;
+      check_size(node, i, e, out[i]);
+      arrive(e.node, e.output, std::move(out[i]));
     }
   }
 
@@ -283,8 +293,9 @@ struct BackwardPass {
     }
     for (std::size_t i = 0; i < node.inputs; ++i) {
       const Edge& e = node.next(i);
-      if (e.node && out[i] && (needed.empty() || needed.contains(e.node.get())))
-        arrive(e.node, e.output, std::move(out[i]));
+      if (!e.node || !out[i] || !(needed.empty() || needed.contains(e.node.get()))) continue;
+      check_size(node, i, e, out[i]);
+      arrive(e.node, e.output, std::move(out[i]));
     }
   }
 

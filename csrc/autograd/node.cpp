@@ -58,6 +58,7 @@ void Node::add_input(const Tensor& t) {
   if (t && t.requires_grad()) {
     e.node = Ref<Node>::share(gradient_node(*t.body()));
     e.output = t->node == e.node.get() ? t->output : 0;
+    e.numel = std::uint32_t(t.numel());
   }
   add_edge(std::move(e));
 }

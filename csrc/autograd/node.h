@@ -37,6 +37,7 @@ class Gradients {
 struct Edge {
   Ref<Node> node;
   std::uint32_t output = 0;
+  std::uint32_t numel = 0;  // low bits of the input's: its gradient has as many. 0: unknown
 };
 
 // A call of the user's between nodes: on the gradient of one output before a node runs, or on all

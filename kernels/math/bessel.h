@@ -1,182 +1,163 @@
-// Bessel functions of orders 0 and 1 and Airy's function, in double. Each range has the method that
-// loses no digits there: power series, a recurrence from high orders down, sums over a smooth
-// integrand, asymptotic series. No loop has more than some hundred steps.
+// Bessel functions of orders 0 and 1 and Airy's function, in double. The former are two fitted
+// series each, both computed for every element, as the CPU's vectors need it.
 #pragma once
 #include "special.h"
 
 namespace rushlight {
 
-inline constexpr double kEuler = 0.577215664901532860607;
-
-// For t_k = z^k / (k! (k + n)!): the sums of t_k and of (psi(k + 1) + psi(k + 1 + n)) t_k.
-struct BesselSums {
-  double plain, weighted;
-};
-HOST_DEVICE inline BesselSums bessel_sums(int n, double z) {
-  double term = 1, psi = n - 2 * kEuler;
-  BesselSums s = {1, psi};
-  for (int k = 1; k < 30; ++k) {
-    term *= z / (k * double(k + n));
-    psi += 1.0 / k + 1.0 / (k + n);
-    s.plain += term;
-    s.weighted += psi * term;
-  }
-  return s;
+// A polynomial of order 0 or of order 1.
+template <int kOrder, const auto& of_0, const auto& of_1>
+HOST_DEVICE inline double of_order(double z) {
+  if constexpr (kOrder == 0)
+    return polynomial<of_0>(z);
+  else
+    return polynomial<of_1>(z);
 }
 
-// exp(-|x|) I_n(x)
-HOST_DEVICE inline double scaled_bessel_i(int n, double x) {
-  const double a = std::fabs(x);
-  double term = 1, sum = 1;
-  if (a <= 30) {
-    const double z = a * a / 4;
-    for (int k = 1; k < 120 && term > 1e-17 * sum; ++k) {
-      term *= z / (k * double(k + n));
-      sum += term;
-    }
-    return sum * std::exp(-a) * (n ? x / 2 : 1);
-  }
-  for (int k = 1; k <= 24; ++k) {
-    term *= ((2 * k - 1) * (2 * k - 1) - 4 * n) / (8 * k * a);
-    sum += term;
-  }
-  const double size = sum / std::sqrt(2 * kPi<double> * a);
-  return n ? std::copysign(size, x) : size;
+// I_n(x), or exp(-|x|) I_n(x): a power series up to 8, then one in 1 / x.
+template <int n, bool kScaled>
+HOST_DEVICE inline double bessel_i_of_near(double x) {  // |x| <= 8
+  using C = coefficients::Of<double>;
+  const double y = of_order<n, C::bessel_i0, C::bessel_i1>(x * x) * (n ? x : 1);
+  return kScaled ? y * exp(-abs(x)) : y;
 }
-HOST_DEVICE inline double bessel_i(int n, double x) {
-  return scaled_bessel_i(n, x) * std::exp(std::fabs(x));
+template <int n, bool kScaled>
+HOST_DEVICE inline double bessel_i(double x) {
+  using C = coefficients::Of<double>;
+  const double a = abs(x), low = a > 8 ? 8.0 : a, inverse = 1 / (a < 8 ? 8.0 : a);
+  const double near = of_order<n, C::bessel_i0, C::bessel_i1>(low * low) * (n ? x : 1);
+  const double series =
+      of_order<n, C::bessel_i0_far, C::bessel_i1_far>(inverse - 0.0625) * sqrt(inverse);
+  const double far = n ? copysign(series, x) : series, power = exp(kScaled ? -low : a);
+  return a < 8 ? (kScaled ? near * power : near) : (kScaled ? far : far * power);
 }
 
-// exp(x) K_order(x) for x >= 1, by the trapezoidal rule on the integral over t of
-// exp(-x (cosh(t) - 1)) cosh(order t), which converges faster than any power of the step.
-HOST_DEVICE inline double integral_of_bessel_k(double order, double x) {
-  if (x == kInfinity<double>) return 0;
-  const double h = std::fmin(0.2, 0.6 / std::sqrt(x));
-  double sum = 0.5;
-  for (int j = 1; j < 64; ++j) {
-    const double s = std::sinh(j * h / 2), exponent = 2 * x * s * s;
-    if (exponent > 40) break;
-    sum += std::exp(-exponent) * std::cosh(order * j * h);
-  }
-  return sum * h;
-}
 // K_n(x), or exp(x) K_n(x)
-HOST_DEVICE inline double bessel_k(int n, double x, bool scaled) {
-  if (!(x >= 0)) return kNaN<double>;
-  if (x == 0) return kInfinity<double>;
-  if (x > 1) return integral_of_bessel_k(n, x) * (scaled ? 1 : std::exp(-x));
-  const BesselSums s = bessel_sums(n, x * x / 4);
-  const double l = std::log(x / 2);
-  const double value =
-      n ? 1 / x + x / 2 * (l * s.plain - s.weighted / 2) : s.weighted / 2 - l * s.plain;
-  return value * (scaled ? std::exp(x) : 1);
+template <int n, bool kScaled>
+HOST_DEVICE inline double bessel_k(double x) {
+  using C = coefficients::Of<double>;
+  const double low = x > 1 ? 1.0 : x, high = x < 1 ? 1.0 : x, z = low * low;
+  const double of_log = log(low) * of_order<n, C::bessel_i0, C::bessel_i1>(z);
+  const double rest = of_order<n, C::bessel_k0, C::bessel_k1>(z);
+  const double near = n ? 1 / low + low * (of_log + rest) : rest - of_log;
+  const double series = of_order<n, C::bessel_k0_far, C::bessel_k1_far>(1 / (high + 1) - 0.25);
+  const double far = series / sqrt(high), power = exp(kScaled ? low : -high);
+  const double y = x < 1 ? (kScaled ? near * power : near) : (kScaled ? far : far * power);
+  return x == 0 ? kInfinity<double> : y;
 }
 
-// J_n(x) and Y_n(x) for x > 0
-struct BesselPair {
-  double j, y;
-};
-HOST_DEVICE inline BesselPair bessel_near(int n, double x) {  // x <= 2
-  const BesselSums s = bessel_sums(n, -x * x / 4);
-  const double power = n ? x / 2 : 1, j = power * s.plain;
-  const double y = 2 * std::log(x / 2) * j - power * s.weighted - (n ? 2 / x : 0);
-  return {j, y / kPi<double>};
+// J_n(x) and Y_n(x) up to 8 are polynomials in x^2, the latter besides a logarithm; from there on
+// Hankel's expansion (DLMF 10.17) with P and Q fitted.
+template <int n>
+HOST_DEVICE inline double bessel_j_near(double x) {  // |x| <= 8
+  using C = coefficients::Of<double>;
+  const double rest = of_order<n, C::bessel_j0, C::bessel_j1>(x * x - 64);
+  // x^2 - r^2 for the zeros r, which no double is: in two parts, so that no digits cancel
+  constexpr double high[] = {n ? 3.8317059702075125 : 2.404825557695773,
+                             n ? 7.015586669815619 : 5.520078110286311};
+  constexpr double low[] = {n ? -1.52691840900880675e-16 : -1.17669165153089412e-16,
+                            n ? -9.4141656534103891e-17 : 8.08859714614672231e-17};
+  const double y = ((abs(x) - high[0]) - low[0]) * (abs(x) + high[0]) *
+                   (((abs(x) - high[1]) - low[1]) * (abs(x) + high[1])) * rest;
+  return n ? y * x : y;
 }
-// From order 72 down by J_(k-1) = 2 k / x J_k - J_(k+1), which is stable in this direction; then
-// 1 = J_0 + 2 (J_2 + J_4 + ...) gives the scale, and Neumann's series Y_0 and its derivative.
-HOST_DEVICE inline BesselPair bessel_middle(int n, double x) {  // 2 < x <= 25
-  double above = 0, here = 1e-100, total = 0, even = 0, odd = 0;
-  for (int k = 72; k > 0; --k) {  // here: J_k
-    const int half = k / 2;
-    const double sign = half % 2 ? -1 : 1;
-    if (k % 2 == 0) {
-      total += 2 * here;
-      even += sign * here / half;
-    } else {
-      odd -= sign * here * (1.0 / (half + 1) + (half ? 1.0 / half : 0));
-    }
-    const double below = 2 * k / x * here - above;
-    above = here;
-    here = below;
+template <int n>
+HOST_DEVICE inline double bessel_y_near(double x) {  // 0 < x <= 8
+  using C = coefficients::Of<double>;
+  const double of_log = log(x) * bessel_j_near<n>(x) - (n ? 1 / x : 0);
+  const double rest = of_order<n, C::bessel_y0, C::bessel_y1>(x * x - 32) * (n ? x : 1);
+  return 2 / kPi<double> * of_log + rest;
+}
+enum class Kind { first, second };  // J or Y
+template <int n, Kind kind>
+HOST_DEVICE inline double hankel(double x, double sine, double cosine) {  // of x >= 8
+  using C = coefficients::Of<double>;
+  const double inverse = 1 / x, z = inverse * inverse - 0.0078125;
+  const double p = of_order<n, C::hankel_p0, C::hankel_p1>(z);
+  const double q = of_order<n, C::hankel_q0, C::hankel_q1>(z) * inverse;
+  // sqrt(2) times the cosine and the sine of x - (2 n + 1) pi / 4
+  const double c = n ? sine - cosine : cosine + sine, s = n ? -(sine + cosine) : sine - cosine;
+  const double value = kind == Kind::first ? p * c - q * s : p * s + q * c;
+  return value * sqrt(inverse * (1 / kPi<double>));
+}
+inline constexpr double kNearAngle = Layout<double>::near_angle;
+// Of a size up to kNearAngle, without a branch.
+template <int n, Kind kind>
+HOST_DEVICE inline double bessel_of_near(double x) {
+  const double a = kind == Kind::first ? abs(x) : x;
+  const double low = a > 8 ? 8.0 : a, high = a < 8 ? 8.0 : a;
+  const SineAndCosine<double> angle = sine_and_cosine(high);
+  const double far = hankel<n, kind>(high, angle.sine, angle.cosine);
+  if constexpr (kind == Kind::first) {
+    const double y = a < 8 ? bessel_j_near<n>(low) : far;
+    return n ? y * copysign(1.0, x) : y;
+  } else {
+    const double y = a < 8 ? bessel_y_near<n>(low) : far;
+    return x == 0 ? -kInfinity<double> : y;
   }
-  total += here;
-  const double j0 = here / total, j1 = above / total, l = std::log(x / 2) + kEuler;
-  if (n) return {j1, 2 / kPi<double> * (l * j1 - j0 / x + odd / total)};
-  return {j0, 2 / kPi<double> * (l * j0 - 2 * even / total)};
 }
-// Hankel's expansion (DLMF 10.17)
-HOST_DEVICE inline BesselPair bessel_far(int n, double x) {  // 25 < x
-  double term = 1, p = 1, q = 0;
-  for (int k = 1; k <= 24; ++k) {
-    term *= (4 * n - (2 * k - 1) * (2 * k - 1)) / (8 * k * x);
-    const double part = k % 4 < 2 ? term : -term;
-    (k % 2 ? q : p) += part;
-  }
-  const double s = std::sin(x), c = std::cos(x), size = 1 / std::sqrt(kPi<double> * x);
-  const double cosine = n ? s - c : c + s, sine = n ? -(s + c) : s - c;  // of x - (2n + 1) pi / 4
-  return {size * (p * cosine - q * sine), size * (p * sine + q * cosine)};
+template <int n, Kind kind>
+HOST_DEVICE inline double bessel(double x) {
+  const double a = kind == Kind::first ? abs(x) : x;
+  if (!(a > kNearAngle)) return bessel_of_near<n, kind>(x);
+  const double y = hankel<n, kind>(a, std::sin(a), std::cos(a));
+  return n ? y * copysign(1.0, x) : y;
 }
-HOST_DEVICE inline BesselPair bessel_pair(int n, double x) {
-  return x <= 2 ? bessel_near(n, x) : x <= 25 ? bessel_middle(n, x) : bessel_far(n, x);
-}
-HOST_DEVICE inline double bessel_j(int n, double x) {
-  if (x == 0) return n ? x : 1;
-  const double j = bessel_pair(n, std::fabs(x)).j;
-  return n && x < 0 ? -j : j;
-}
-HOST_DEVICE inline double bessel_y(int n, double x) {
-  if (!(x >= 0)) return kNaN<double>;
-  return x == 0 ? -kInfinity<double> : bessel_pair(n, x).y;
+
+HOST_DEVICE inline double spherical_bessel_j0_of_near(double x) {
+  return x == 0 ? 1.0 : sin(x) / x;
 }
 HOST_DEVICE inline double spherical_bessel_j0(double x) {
-  if (x == 0) return 1;
-  return std::fabs(x) == kInfinity<double> ? 0 : std::sin(x) / x;
+  if (!(abs(x) > kNearAngle)) return spherical_bessel_j0_of_near(x);
+  return abs(x) == kInfinity<double> ? 0 : std::sin(x) / x;
 }
 
+// Airy's function: polynomials from -6 to -2.5 and to 1, above that an exponential times a series
+// in 1 / zeta, below -6 as Hankel's expansion (DLMF 9.7.5 and 9.7.9, with fitted series).
+HOST_DEVICE inline double airy_ai_far(double zeta, double sine, double cosine, double fourth_root) {
+  using C = coefficients::Of<double>;
+  const double inverse = 1 / zeta, z = inverse * inverse - 0.0052;
+  const double p = polynomial<C::airy_p>(z), q = polynomial<C::airy_q>(z) * inverse;
+  const double value = (cosine + sine) * p + (sine - cosine) * q;
+  return value * 0.398942280401432677940 / fourth_root;  // 1 / sqrt(2 pi)
+}
+// 2/3 a^(3/2) in two parts, as the second would be lost to sine, cosine and exponential.
+struct AiryAngle {
+  double root, high, low;
+};
+HOST_DEVICE inline AiryAngle airy_angle(double a) {
+  constexpr double ratio = 2. / 3, rest = 3.70074341541718826e-17;  // of 2/3
+  const double root = sqrt(a), root_lacks = -product_error(root, root, a) / (2 * root);
+  const double power = a * root, power_lacks = product_error(a, root, power) + a * root_lacks;
+  const double zeta = power * ratio;
+  return {root, zeta, product_error(power, ratio, zeta) + power * rest + ratio * power_lacks};
+}
+inline constexpr double kNearAiry = 1e4;  // below, zeta is a near angle
+HOST_DEVICE inline double airy_ai_of_near(double x) {
+  using C = coefficients::Of<double>;
+  const double a = abs(x);
+  const AiryAngle angle = airy_angle(a < 1 ? 1.0 : a);
+  const double zeta = angle.high, fourth_root = sqrt(angle.root);
+  const double far_zeta = a < 6 ? 9.797958971132712 : zeta;
+  const SineAndCosine<double> of = sine_and_cosine(zeta);
+  const double sine = of.sine + angle.low * of.cosine, cosine = of.cosine - angle.low * of.sine;
+  const double below = airy_ai_far(far_zeta, sine, cosine, fourth_root);
+  const double series = polynomial<C::airy_far>(1 / (zeta + 1) - 0.3);
+  const double power = exp(-zeta), above = (power - power * angle.low) * series / fourth_root;
+  const double bounded = a > 6 ? copysign(6.0, x) : x;
+  const double low = bounded > -2.5 ? -2.5 : bounded, high = bounded < -2.5 ? -2.5 : bounded;
+  const double left = polynomial<C::airy_left>(low + 4.25);
+  const double right = polynomial<C::airy_right>((high > 1 ? 1.0 : high) + 0.75);
+  const double middle = x < -2.5 ? left : right, outer = x < 0 ? below : above;
+  return (x >= -6) & (x < 1) ? middle : outer;
+}
 HOST_DEVICE inline double airy_ai(double x) {
-  if (x > 1.5) {
-    const double zeta = 2 * x * std::sqrt(x) / 3;
-    return std::sqrt(x / 3) * std::exp(-zeta) * integral_of_bessel_k(1. / 3, zeta) / kPi<double>;
-  }
-  if (x >= -10) {  // the Taylor series of y'' = x y around the nearest integer
-    const int node = static_cast<int>(std::floor(x + 0.5));
-    static constexpr double known[][2] = {
-        {0.0402412384864431907, 0.996265044132790056},
-        {-0.0221337215473414037, -0.975663980926331595},
-        {-0.0527050503563862026, 0.935560938198306551},
-        {0.184280835250505637, -0.771008168410126548},
-        {-0.329145173629823105, 0.345935487281342895},
-        {0.35076100902411432, 0.327192818554443137},
-        {-0.0702655329492895151, -0.79062857536858138},
-        {-0.378814293677658074, 0.314583769216598814},
-        {0.227407428201685576, 0.618259020741691041},
-        {0.535560883292352119, -0.0101605671166452094},
-        {0.355028053887817239, -0.258819403792806798},
-        {0.135292416312881416, -0.159147441296793213},
-        {0.0349241304232743791, -0.0530903844336536317}};  // Ai and its derivative at the integers
-                                                           // from -10 on
-    const double h = x - node;
-    double before = 0, a = known[node + 10][0], b = known[node + 10][1], power = h;
-    double sum = a + b * h;
-    for (int k = 0; k < 26; ++k) {
-      const double next = (node * a + before) / ((k + 1) * (k + 2));
-      before = a;
-      a = b;
-      b = next;
-      power *= h;
-      sum += next * power;
-    }
-    return sum;
-  }
-  const double z = -x, zeta = 2 * z * std::sqrt(z) / 3;  // DLMF 9.7.9
-  double term = 1, p = 1, q = 0;
-  for (int k = 1; k <= 24; ++k) {
-    term *= (6 * k - 5) * double((6 * k - 3) * (6 * k - 1)) / (216.0 * k * (2 * k - 1) * zeta);
-    const double part = k % 4 < 2 ? term : -term;
-    (k % 2 ? q : p) += part;
-  }
-  const double s = std::sin(zeta), c = std::cos(zeta);
-  return ((c + s) * p + (s - c) * q) / std::sqrt(2 * kPi<double> * std::sqrt(z));
+  if (!(abs(x) > kNearAiry)) return airy_ai_of_near(x);
+  if (x > 0) return x == kInfinity<double> ? kNaN<double> : 0;  // as torch
+  const AiryAngle angle = airy_angle(-x);
+  const double s = std::sin(angle.high), c = std::cos(angle.high);
+  const double t = std::sin(angle.low), d = std::cos(angle.low);
+  return airy_ai_far(angle.high, s * d + c * t, c * d - s * t, std::sqrt(angle.root));
 }
 
 }  // namespace rushlight

@@ -26,16 +26,25 @@ HOST_DEVICE inline double gamma_front(double a, double x) {
   return std::exp(a * log1p_less((x - a) / a) - rest) / std::sqrt(2 * kPi<double> * a);
 }
 
-// The CDF of the gamma distribution of shape a at x, and 1 minus it.
-struct GammaShares {
-  double lower, upper;
-};
-HOST_DEVICE inline GammaShares gamma_shares(double a, double x) {
+// The CDF of the gamma distribution of shape a at x, or 1 minus it.
+template <bool kUpper>
+HOST_DEVICE inline double gamma_share(double a, double x) {
   constexpr double infinity = kInfinity<double>;
+  const auto from_lower = [](double lower) { return kUpper ? 1 - lower : lower; };
+  const auto from_upper = [](double upper) { return kUpper ? upper : 1 - upper; };
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity && x == infinity))
-    return {kNaN<double>, kNaN<double>};
-  if (a == 0 || x == infinity) return {1, 0};
-  if (x == 0 || a == infinity) return {0, 1};
+    return kNaN<double>;
+  if (a == 0 || x == infinity) return from_upper(0);
+  if (x == 0 || a == infinity) return from_lower(0);
+  if (kUpper && x <= 1 && a <= 1) {  // here it is small where a is
+    double term = 1, sum = 0;
+    for (double n = 1; n < 30 && std::fabs(term) > 1e-19; ++n) {
+      term *= -x / n;
+      sum += term * a / (a + n);
+    }
+    const double l = a * std::log(x) - lgamma(a + 1);
+    return -std::expm1(l) - std::exp(l) * sum;
+  }
   const double front = gamma_front(a, x);
   if (a > 200 && std::fabs(x - a) < 0.3 * a) {  // the density from x away from the mean
     const double side = x > a ? 1 : -1;
@@ -47,39 +56,34 @@ HOST_DEVICE inline GammaShares gamma_shares(double a, double x) {
     if (side < 0) width = std::fmin(width, x);
     const double tail =
         front * a / x * integral(width, 12, [&](double s) { return std::exp(exponent(s)); });
-    return side > 0 ? GammaShares{1 - tail, tail} : GammaShares{tail, 1 - tail};
+    return side > 0 ? from_upper(tail) : from_lower(tail);
   }
-  if (x <= 1 && a <= 1) {  // here 1 - CDF is small where a is
-    double term = 1, sum = 0;
-    for (int n = 1; n < 30; ++n) {
-      term *= -x / n;
-      sum += term * a / (a + n);
-    }
-    const double l = a * std::log(x) - lgamma(a + 1);
-    return {std::exp(l) * (1 + sum), -std::expm1(l) - std::exp(l) * sum};
-  }
-  if (x < a + 1) {
+  // No term is negative: only 1 minus the sum loses digits where that is small.
+  if (x < a + (kUpper ? 1 : 6)) {
     double term = 1, sum = 1;
-    for (int n = 1; n < 500 && term > 1e-17 * sum; ++n) {
+    for (double n = 1; n < 500 && term > 1e-17 * sum; ++n) {
       term *= x / (a + n);
       sum += term;
     }
-    return {front * sum, 1 - front * sum};
+    return from_lower(front * sum);
   }
-  // Lentz's evaluation of the continued fraction (DLMF 8.9.2)
-  double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
-  for (int n = 1; n < 500; ++n) {
+  // The continued fraction (DLMF 8.9.2) from its convergents p / q, whose quotient nothing waits
+  // for
+  double b = x + 1 - a, before_p = 0, before_q = 1, p = 1, q = b, value = 1 / b;
+  for (double n = 1; n < 500; ++n) {
     const double an = n * (a - n);
     b += 2;
-    d = 1 / (an * d + b);
-    c = b + an / c;
-    h *= c * d;
-    if (std::fabs(c * d - 1) < 1e-16) break;
+    const double next_p = b * p + an * before_p, next_q = b * q + an * before_q;
+    before_p = p, before_q = q, p = next_p, q = next_q;
+    const double before = value;
+    value = p / q;
+    if (std::fabs(value - before) <= 1e-16 * value) break;
+    if (q > 1e200) before_p *= 1e-200, before_q *= 1e-200, p *= 1e-200, q *= 1e-200;
   }
-  return {1 - front * a * h, front * a * h};
+  return from_upper(front * a * value);
 }
-HOST_DEVICE inline double igamma(double a, double x) { return gamma_shares(a, x).lower; }
-HOST_DEVICE inline double igammac(double a, double x) { return gamma_shares(a, x).upper; }
+HOST_DEVICE inline double igamma(double a, double x) { return gamma_share<false>(a, x); }
+HOST_DEVICE inline double igammac(double a, double x) { return gamma_share<true>(a, x); }
 
 inline constexpr int kMostGammas = 1 << 20;  // a call must end
 

@@ -80,15 +80,27 @@ HOST_DEVICE inline Integer pow(Integer a, Integer b) {
   return result;
 }
 
-// Of sizes as unsigned numbers, as the least int64 has none; at most some ninety steps.
+template <Whole U>
+HOST_DEVICE inline int trailing_zeros(U v) {
+  if constexpr (kDeviceCode)
+    return __ffsll(v) - 1;
+  else
+    return std::countr_zero(v);
+}
+// Of sizes as unsigned numbers, as the least int64 has none. Two odd numbers have the divisors of
+// one of them and of what is odd in their difference: no division, and at most 128 steps.
 HOST_DEVICE inline Integer gcd(Integer a, Integer b) {
   std::uint64_t x = bits_of(abs(a)), y = bits_of(abs(b));
-  while (y) {
-    const std::uint64_t rest = x % y;
-    x = y;
-    y = rest;
+  if (x == 0 || y == 0) return wrapped(x | y);
+  const int twos = trailing_zeros(x | y);
+  x >>= trailing_zeros(x);
+  y >>= trailing_zeros(y);
+  while (x != y) {
+    const std::uint64_t rest = x < y ? y - x : x - y;
+    x = x < y ? x : y;
+    y = rest >> trailing_zeros(rest);
   }
-  return wrapped(x);
+  return wrapped(x << twos);
 }
 HOST_DEVICE inline Integer lcm(Integer a, Integer b) {
   const Integer divisor = gcd(a, b);

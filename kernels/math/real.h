@@ -122,20 +122,37 @@ template <Real T>
 HOST_DEVICE inline T copysign(T magnitude, T sign) {
   return std::copysign(magnitude, sign);
 }
+// Without their sign the bits of numbers are in the order of their sizes.
 template <Real T>
 HOST_DEVICE inline T nextafter(T x, T to) {
-  return std::nextafter(x, to);
+  using Bits = std::make_unsigned_t<typename Layout<T>::Int>;  // those of -0 may wrap
+  const Bits step = (x < to) == (x > T(0)) ? Bits(1) : Bits(-1);
+  const T near_zero = std::copysign(std::numeric_limits<T>::denorm_min(), to);
+  const T next = x == T(0) ? near_zero : std::bit_cast<T>(Bits(std::bit_cast<Bits>(x) + step));
+  const T y = x == to ? to : next;
+  return (x == x) & (to == to) ? y : x + to;
 }
-// x = fraction * 2^exponent with a fraction in [0.5, 1); of what is not finite, itself and 0.
-HOST_DEVICE inline double binary_exponent(double x) {
-  int exponent = 0;
-  if (std::fabs(x) < kInfinity<double>) std::frexp(x, &exponent);
-  return exponent;
+// x = fraction * 2^exponent with a fraction in [0.5, 1); of 0 and of what is not finite, itself
+// and 0.
+struct BinaryParts {
+  double fraction, exponent;
+};
+HOST_DEVICE inline BinaryParts binary_parts(double x) {
+  using L = Layout<double>;
+  using Bits = std::uint64_t;
+  const bool tiny = abs(x) < L::smallest;
+  const Bits bits = std::bit_cast<Bits>(tiny ? x * L::to_normal : x);
+  const Bits field = bits >> L::mantissa & 0x7ff;
+  // as a double by way of the magic number: AVX2 has no conversion from int64
+  const double e = std::bit_cast<double>(std::bit_cast<Bits>(L::magic) + field) - L::magic;
+  const double exponent = e - (tiny ? L::bias - 1 + L::mantissa : L::bias - 1);
+  const double fraction = std::bit_cast<double>((bits & ~(Bits(0x7ff) << L::mantissa)) |
+                                                Bits(L::bias - 1) << L::mantissa);
+  const bool is_usual = (x != 0) & (abs(x) < kInfinity<double>);
+  return {is_usual ? fraction : x, is_usual ? exponent : 0};
 }
-HOST_DEVICE inline double binary_fraction(double x) {
-  int exponent = 0;
-  return std::fabs(x) < kInfinity<double> ? std::frexp(x, &exponent) : x;
-}
+HOST_DEVICE inline double binary_exponent(double x) { return binary_parts(x).exponent; }
+HOST_DEVICE inline double binary_fraction(double x) { return binary_parts(x).fraction; }
 // nextafter among the numbers of bfloat16, or of float16; exact, as a double holds them all.
 HOST_DEVICE inline double next_reduced(double x, double to, bool is_bfloat16) {
   if (!(x != to)) return to;

@@ -63,35 +63,49 @@ HOST_DEVICE inline double lgamma_not_negative(double x) {
 
 // The polygamma function of order n >= 1 by its recurrence up to 12 and the asymptotic series
 // (Abramowitz and Stegun 6.4.11); by reflection for negative x in orders 1 and 2.
+HOST_DEVICE inline double whole_power(double x, int n) {
+  if (n > 4) return ::pow(x, n);  // which rounds once
+  double power = x;
+  for (int i = 1; i < n; ++i) power *= x;
+  return power;
+}
 HOST_DEVICE inline double polygamma_positive(int n, double x) {
   double factorial = 1;  // (n - 1)!
   for (int i = 2; i < n; ++i) factorial *= i;
   double sum = 0;
-  for (; x < 12 + n; x += 1) sum += factorial * n / ::pow(x, n + 1);
+  for (; x < 12 + n; x += 1) sum += factorial * n / whole_power(x, n + 1);
   constexpr double kBernoulli[] = {1. / 6,  -1. / 30,     1. / 42, -1. / 30,
                                    5. / 66, -691. / 2730, 7. / 6};
-  sum += factorial / ::pow(x, n) + factorial * n / (2 * ::pow(x, n + 1));
+  double power = whole_power(x, n);
+  sum += factorial / power + factorial * n / (2 * (power * x));
   double rising = factorial;  // (2k + n - 1)! / (2k)!
   for (int k = 1; k <= 7; ++k) {
     rising *= double(2 * k + n - 2) * (2 * k + n - 1) / (double(2 * k - 1) * (2 * k));
-    sum += kBernoulli[k - 1] * rising / ::pow(x, 2 * k + n);
+    power *= x * x;
+    sum += kBernoulli[k - 1] * rising / power;
   }
   return n % 2 ? sum : -sum;
 }
-// Its order 1, the derivative of digamma, without powers: the twelve terms 1 / (x + k)^2 of the
-// recurrence are one quotient.
-HOST_DEVICE inline double trigamma_positive(double x) {
-  double sum = 0;
-  if (x < 12) {
-    double numerator = 0, denominator = 1;
-    for (int k = 11; k >= 0; --k) {
-      const double square = (x + k) * (x + k);
-      numerator = numerator * square + denominator;
-      denominator *= square;
-    }
-    sum = numerator / denominator;
-    x += 12;
+// Its order 1, the derivative of digamma, without powers and without a branch: the terms
+// 1 / (x + k)^2 of the recurrence, for k from `first` to 11, are one quotient.
+struct Quotient {
+  double top, bottom;
+};
+template <int first>
+HOST_DEVICE inline Quotient sum_of_inverse_squares(double x) {
+  if constexpr (first == 12) {
+    return {0, 1};
+  } else {
+    const Quotient q = sum_of_inverse_squares<first + 1>(x);
+    const double square = (x + first) * (x + first);
+    return {q.top * square + q.bottom, q.bottom * square};
   }
+}
+HOST_DEVICE inline double trigamma_positive(double input) {
+  const bool is_low = input < 12;
+  const Quotient steps = sum_of_inverse_squares<0>(is_low ? input : 1.0);
+  const double ratio = steps.top / steps.bottom, sum = is_low ? ratio : 0.0;
+  const double x = is_low ? input + 12 : input;
   const double y = 1 / x, z = y * y;
   const double series =
       1. / 6 -

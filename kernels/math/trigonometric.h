@@ -37,6 +37,18 @@ HOST_DEVICE inline T flip_sign(T value, typename Layout<T>::Int n) {
   return std::bit_cast<T>(std::bit_cast<Int>(value) ^ ((n & 2) << to_sign));
 }
 
+// Both, up to Layout::near_angle also on a GPU.
+template <Real T>
+struct SineAndCosine {
+  T sine, cosine;
+};
+template <Real T>
+HOST_DEVICE inline SineAndCosine<T> sine_and_cosine(T x) {
+  const Quadrant<T> q = quadrant(x);
+  const bool odd = (q.n & 1) != 0;
+  return {flip_sign<T>(odd ? q.cos : q.sin, q.n), flip_sign<T>(odd ? q.sin : q.cos, q.n + 1)};
+}
+
 template <Real T>
 HOST_DEVICE inline T sin(T x) {
   if constexpr (kDeviceCode) return ::sin(x);
@@ -61,13 +73,11 @@ HOST_DEVICE inline T tan(T x) {
 
 // sin(pi x) / (pi x), and cos(pi x): exact however far out, as whole turns leave x first.
 HOST_DEVICE inline double sinc(double x) {
-  if (x == 0) return 1;
-  const double turn = x - 2 * std::nearbyint(x / 2);
-  return std::sin(kPi<double> * turn) / (kPi<double> * x);
+  const double turn = x - 2 * round(x / 2), a = abs(turn), folded = a > 0.5 ? 1 - a : a;
+  const double y = copysign(sin(kPi<double> * folded), turn) / (kPi<double> * x);
+  return x == 0 ? 1.0 : y;
 }
-HOST_DEVICE inline double cos_pi(double x) {
-  return std::cos(kPi<double> * (x - 2 * std::nearbyint(x / 2)));
-}
+HOST_DEVICE inline double cos_pi(double x) { return cos(kPi<double> * (x - 2 * round(x / 2))); }
 
 template <Real T>
 HOST_DEVICE inline T asin_near(T x) {  // |x| <= 1/2

@@ -15,8 +15,11 @@ struct I0 {
       "tensor([1.0000, 1.2661])";
   static constexpr auto aliases = "special.i0";
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i(0, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, false>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<0, false>(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * call<I1>(x); }
 };
 
@@ -28,8 +31,11 @@ struct I1 {
       "tensor([0.0000, 0.5652])";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i(1, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, false>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<1, false>(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
     const T ratio = where(x == T(0), T(0.5), y / where(x == T(0), T(1), x));
     return g * (call<I0>(x) - ratio);
@@ -47,8 +53,11 @@ struct I0e {
   static constexpr auto node = "SpecialI0EBackward0";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
-  template <class T> HOST_DEVICE static T forward(T x) { return scaled_bessel_i(0, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, true>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<0, true>(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
     const T sign = where(x > T(0), T(1), where(x < T(0), T(-1), T(0)));
     return g * (call<I1e>(x) - sign * y);
@@ -64,8 +73,11 @@ struct I1e {
   static constexpr auto node = "SpecialI1EBackward0";
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
-  template <class T> HOST_DEVICE static T forward(T x) { return scaled_bessel_i(1, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, true>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<1, true>(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
     const T sign = where(x > T(0), T(1), where(x < T(0), T(-1), T(0)));
     const T ratio = where(x == T(0), T(0.5), y / where(x == T(0), T(1), x));
@@ -84,7 +96,9 @@ struct BesselJ0 {
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_j(0, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel<0, Kind::first>(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAngle; }
+  static double forward_near(double x) { return bessel_of_near<0, Kind::first>(x); }
 };
 
 struct BesselJ1 {
@@ -98,7 +112,9 @@ struct BesselJ1 {
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_j(1, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel<1, Kind::first>(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAngle; }
+  static double forward_near(double x) { return bessel_of_near<1, Kind::first>(x); }
 };
 
 struct BesselY0 {
@@ -113,7 +129,9 @@ struct BesselY0 {
   static constexpr bool in_double = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_y(0, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel<0, Kind::second>(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAngle; }
+  static double forward_near(double x) { return bessel_of_near<0, Kind::second>(x); }
 };
 
 struct BesselY1 {
@@ -128,7 +146,9 @@ struct BesselY1 {
   static constexpr bool in_double = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_y(1, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel<1, Kind::second>(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAngle; }
+  static double forward_near(double x) { return bessel_of_near<1, Kind::second>(x); }
 };
 
 struct ModifiedBesselI0 {
@@ -141,8 +161,11 @@ struct ModifiedBesselI0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i(0, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<0, false>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<0, false>(x); }
 };
 
 struct ModifiedBesselI1 {
@@ -155,8 +178,11 @@ struct ModifiedBesselI1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i(1, x); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_i<1, false>(x); }
+  static bool is_near(double x) { return abs(x) <= 8; }
+  static double forward_near(double x) { return bessel_i_of_near<1, false>(x); }
 };
 
 struct ModifiedBesselK0 {
@@ -169,9 +195,10 @@ struct ModifiedBesselK0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k(0, x, false); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<0, false>(x); }
 };
 
 struct ModifiedBesselK1 {
@@ -184,9 +211,10 @@ struct ModifiedBesselK1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k(1, x, false); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<1, false>(x); }
 };
 
 struct ScaledModifiedBesselK0 {
@@ -199,9 +227,10 @@ struct ScaledModifiedBesselK0 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k(0, x, true); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<0, true>(x); }
 };
 
 struct ScaledModifiedBesselK1 {
@@ -214,9 +243,10 @@ struct ScaledModifiedBesselK1 {
   static constexpr unsigned visible = Visible::special;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.1, 4};
   static constexpr Saves save = {};
-  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k(1, x, true); }
+  template <class T> HOST_DEVICE static T forward(T x) { return bessel_k<1, true>(x); }
 };
 
 struct SphericalBesselJ0 {
@@ -231,6 +261,8 @@ struct SphericalBesselJ0 {
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return spherical_bessel_j0(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAngle; }
+  static double forward_near(double x) { return spherical_bessel_j0_of_near(x); }
 };
 
 struct AiryAi {
@@ -245,6 +277,8 @@ struct AiryAi {
   static constexpr bool in_double = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return airy_ai(x); }
+  static bool is_near(double x) { return abs(x) <= kNearAiry; }
+  static double forward_near(double x) { return airy_ai_of_near(x); }
 };
 
 using BesselOps = OpList<I0, I1, I0e, I1e, BesselJ0, BesselJ1, BesselY0, BesselY1, ModifiedBesselI0,

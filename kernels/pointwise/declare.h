@@ -17,6 +17,9 @@
 //   tensors_only    torch takes no scalar as a later operand
 //   in_double       computed in double for every dtype and rounded once: for functions that loop
 //                   or branch, which no vector unit speeds up. One kernel instead of two
+//   clones          its loop on the CPU: of vectors if it has no branch, else of fused products
+//   is_near         names the most usual elements, if a shorter formula, or one without a branch,
+//   forward_near    serves them: the CPU's vectors compute this where others are rare
 //   fits            a number that an integer dtype does not hold is refused, not wrapped
 //   exact           out= must have the dtype of the result
 //   constant        torch gives the result no history: it does not require a gradient

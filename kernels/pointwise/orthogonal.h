@@ -20,6 +20,7 @@ tensor([-0.6875, -1.0000]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::t, x, n);
@@ -41,6 +42,7 @@ tensor([-0.8750, -1.0000]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::u, x, n);
@@ -62,6 +64,7 @@ tensor([-0.1250, -1.0000]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::v, x, n);
@@ -83,6 +86,7 @@ tensor([-1.6250, -1.0000]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::w, x, n);
@@ -104,6 +108,7 @@ tensor([1., -0.]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::t, 2 * x - 1, n);
@@ -125,6 +130,7 @@ tensor([1., -0.]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::u, 2 * x - 1, n);
@@ -146,6 +152,7 @@ tensor([1., 1.]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::v, 2 * x - 1, n);
@@ -167,6 +174,7 @@ tensor([ 1., -1.]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) {
     return chebyshev(Chebyshev::w, 2 * x - 1, n);
@@ -188,6 +196,7 @@ tensor([-2.8750, -5.0000]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) { return hermite(x, n, false); }
 };
@@ -207,6 +216,7 @@ tensor([-0.7344, -1.3750]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) { return hermite(x, n, true); }
 };
@@ -226,6 +236,7 @@ tensor([ 0.3411, -0.1458]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) { return laguerre(x, n); }
 };
@@ -245,6 +256,7 @@ tensor([-0.3359, -0.4375]))";
   static constexpr bool scalar_first = true;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x, T n) { return legendre(x, n); }
 };

@@ -51,6 +51,7 @@ struct Erfcx {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return erfcx(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
@@ -65,7 +66,6 @@ struct Ndtr {
       ">>> torch.special.ndtr(torch.tensor([0., 1.]))\n"
       "tensor([0.5000, 0.8413])";
   static constexpr unsigned visible = Visible::special;
-  static constexpr bool in_double = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return ndtr(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -82,6 +82,7 @@ struct LogNdtr {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return log_ndtr(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -98,9 +99,12 @@ struct Ndtri {
   static constexpr auto takes = Takes::wide;
   static constexpr unsigned visible = Visible::special;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Domain domain = {0.05, 0.95};
   static constexpr Saves save = {Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return ndtri(x); }
+  static bool is_near(double x) { return abs(x - 0.5) < 0.499; }
+  static double forward_near(double x) { return ndtri_of_near(x); }
   template <class T> HOST_DEVICE static T backward(T g, T y) {
     return g * (T(2.50662827463100050242) * exp(T(0.5) * y * y));
   }
@@ -114,6 +118,7 @@ struct Sinc {
       "tensor([1.0000, 0.6366])";
   static constexpr auto aliases = "special.sinc";
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input | Save::output};
   template <class T> HOST_DEVICE static T forward(T x) { return sinc(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T y) {
@@ -134,6 +139,7 @@ tensor([6.]))";
   static constexpr bool tensors_only = true;
   static constexpr unsigned in_place = Visible::function | Visible::method;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::other, Save::output};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
     return a * exp2(trunc(b)) * exp2(where(b - b == T(0), b - trunc(b), T(0)));
@@ -150,6 +156,7 @@ struct FrexpExponent {
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool constant = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {};
   template <class T> HOST_DEVICE static T forward(T x) { return binary_exponent(x); }
 };
@@ -161,6 +168,7 @@ struct FrexpMantissa {
   static constexpr auto node = "FrexpBackward0";
   static constexpr unsigned visible = Visible::nowhere;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {Save::input};
   template <class T> HOST_DEVICE static T forward(T x) { return binary_fraction(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
@@ -212,6 +220,8 @@ struct Polygamma {
   static constexpr Saves save = {Save::input};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T x, T n) { return polygamma(n, x); }
+  static bool is_near(double x, double n) { return (n == 1) & (x > 0) & (x < 1e300); }
+  static double forward_near(double x, double) { return trigamma_positive(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x, T n) {
     return g * polygamma(n + T(1), x);
   }
@@ -250,6 +260,7 @@ tensor([0.6321]))";
   static constexpr auto no_gradient = "igamma: input";
   static constexpr bool tensors_only = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T a, T x) { return igamma(a, x); }
@@ -275,6 +286,7 @@ tensor([0.3679]))";
   static constexpr auto no_gradient = "igammac: input";
   static constexpr bool tensors_only = true;
   static constexpr bool in_double = true;
+  static constexpr bool clones = true;
   static constexpr Saves save = {0, Save::input | Save::other};
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T a, T x) { return igammac(a, x); }

@@ -293,28 +293,28 @@ void split_loop(std::int64_t n, void* const* out, const void* const* in, const S
   }
 }
 
-// Of erfinv: blocks in which elements far out are rare are computed by the formula for the others,
-// and those again, one by one.
-template <class Op, class T>
-CLONES_512 std::int64_t count_far(const T* x, std::int64_t n) {
+// Of erfinv and its kin: blocks in which elements far out are rare are computed by the formula for
+// the others, and those again, one by one.
+template <class Op, class T, class... P>
+CLONES_512 std::int64_t count_far(const T* x, std::int64_t n, P... p) {
   std::int64_t far = 0;
-  for (std::int64_t i = 0; i < n; ++i) far += !Op::is_near(x[i]);
+  for (std::int64_t i = 0; i < n; ++i) far += !Op::is_near(x[i], p...);
   return far;
 }
-template <class Op, class T>
-CLONES_512 __attribute__((flatten)) void near_loop(std::int64_t n, T* y, const T* x) {
+template <class Op, class T, class... P>
+CLONES_512 __attribute__((flatten)) void near_loop(std::int64_t n, T* y, const T* x, P... p) {
 #pragma GCC ivdep
-  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_near(x[i]);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::forward_near(x[i], p...);
 }
-template <class Op, class T, PointwiseLoop all>
-void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
-                      const Scalar* parameters) {
+template <class Op, class T, PointwiseLoop all, class... P>
+void mostly_near_blocks(std::int64_t n, void* const* out, const void* const* in,
+                        const Scalar* parameters, P... p) {
   constexpr std::int64_t kBlock = kBlockBytes / sizeof(T), kRare = 16;
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
     const T* x = static_cast<const T*>(in[0]) + begin;
     T* const y = static_cast<T*>(out[0]) + begin;
-    const std::int64_t far = count_far<Op>(x, count);
+    const std::int64_t far = count_far<Op>(x, count, p...);
     if (far * kRare > count) {
       const void* const moved_in[] = {x};
       void* const moved_out[] = {y};
@@ -323,10 +323,18 @@ void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
     }
     alignas(64) T copy[kBlock];  // y may be x
     if (far) std::copy_n(x, count, copy);
-    near_loop<Op>(count, y, x);
+    near_loop<Op>(count, y, x, p...);
     for (std::int64_t i = 0; far && i < count; ++i)
-      if (!Op::is_near(copy[i])) y[i] = Op::forward(copy[i]);
+      if (!Op::is_near(copy[i], p...)) y[i] = Op::forward(copy[i], p...);
   }
+}
+template <class Op, class T, PointwiseLoop all>
+void mostly_near_loop(std::int64_t n, void* const* out, const void* const* in,
+                      const Scalar* parameters) {
+  if constexpr (Traits<Op>::parameters == 0)
+    mostly_near_blocks<Op, T, all>(n, out, in, parameters);
+  else
+    mostly_near_blocks<Op, T, all>(n, out, in, parameters, parameters[0].template to<T>());
 }
 
 // A float's quotient rounded towards zero needs none of that.
@@ -353,6 +361,21 @@ constexpr PointwiseLoop loop_of() {
     return &ramp_loop<Op, T, &dense_loop<Op, K, T>>;
   else
     return &dense_loop<Op, K, T>;
+}
+
+template <class Op, class K>
+constexpr PointwiseLoop double_loop_of() {
+  constexpr PointwiseLoop all = [] {
+    if constexpr (requires { Op::clones; })
+      return &dense_loop<Op, K, double>;
+    else
+      return &double_loop<Op, K>;
+  }();
+  if constexpr (std::is_same_v<K, Forward<Op>> &&
+                (requires { Op::forward_near(1.0); } || requires { Op::forward_near(1.0, 1.0); }))
+    return &mostly_near_loop<Op, double, all>;
+  else
+    return all;
 }
 
 template <class Op, int kFirst>
@@ -399,11 +422,11 @@ PointwiseLoops loops_of() {
     if constexpr (requires { Op::forward_not_negative(1.0); })
       l.forward[1] = &split_loop<Op, Forward<Op>>;
     else
-      l.forward[1] = &double_loop<Op, Forward<Op>>;
+      l.forward[1] = double_loop_of<Op, Forward<Op>>();
     if constexpr (requires { Op::slope_not_negative(1.0); })
       l.backward[1] = &split_loop<Op, Backward<Op>>;
     else if constexpr (T::differentiable)
-      l.backward[1] = &double_loop<Op, Backward<Op>>;
+      l.backward[1] = double_loop_of<Op, Backward<Op>>();
     return l;
   } else if constexpr (T::on_floats) {
     l.forward[0] = loop_of<Op, Forward<Op>, float>();
