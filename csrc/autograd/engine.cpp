@@ -45,6 +45,9 @@ class RunningNode {
 
 }  // namespace
 
+[[gnu::tls_model("initial-exec")]] constinit thread_local const std::unordered_set<Node*>*
+    nodes_of_pass = nullptr;
+
 struct BackwardPass {
   struct Slot {  // in place of the state of a node that another pass is using
     bool queued = false;
@@ -72,6 +75,7 @@ struct BackwardPass {
   std::unordered_map<Node*, std::uint32_t> awaited;
   std::vector<Ref<Node>> complete;
   BackwardPass* const outer = std::exchange(current_pass, this);
+  const std::unordered_set<Node*>* const nodes_of_outer = std::exchange(nodes_of_pass, nullptr);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
 
@@ -338,6 +342,7 @@ struct BackwardPass {
 
   ~BackwardPass() {  // after an exception the graph must be usable again
     current_pass = outer;
+    nodes_of_pass = nodes_of_outer;
     for (const Ref<Node>& n : frontier) {
       if (n->pass != this) continue;
       n->queued = false;
@@ -414,7 +419,10 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     pass.captures.push_back({node, inputs[i]->node == node ? inputs[i]->output : 0u, i});
     targets.insert(node);
   }
-  if (!inputs.empty()) mark_needed(pass, pass.roots, targets);
+  if (!inputs.empty()) {
+    mark_needed(pass, pass.roots, targets);
+    nodes_of_pass = &pass.needed;
+  }
   const GradMode mode(options.create_graph);
   const bool keep_graph = options.retain_graph || options.create_graph;
   if (watched_leaves != 0 && inputs.empty()) [[unlikely]]

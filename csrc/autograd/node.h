@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -79,6 +80,10 @@ class Saved;
 using SavedValue =
     std::variant<Tensor, Scalar, std::string, std::vector<std::int64_t>, std::vector<Tensor>>;
 
+// The nodes that this thread's backward pass runs; null: all of them, or there is no pass.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local const std::unordered_set<Node*>*
+    nodes_of_pass;
+
 struct Node : Shared {
   const char* name;
   std::uint32_t height = 0;
@@ -115,7 +120,14 @@ struct Node : Shared {
 
   Edge& next(std::size_t i) { return many_ || i >= 3 ? many_[i] : few_[i]; }
   const Edge& next(std::size_t i) const { return many_ || i >= 3 ? many_[i] : few_[i]; }
-  bool needs_input(std::size_t i) const { return i < inputs && bool(next(i).node); }
+  bool has_input(std::size_t i) const { return i < inputs && bool(next(i).node); }
+  // Whether the pass that runs this node wants its gradient: autograd.grad(y, x) leaves out others.
+  bool needs_input(std::size_t i) const {
+    if (!has_input(i)) return false;
+    if (nodes_of_pass) [[unlikely]]
+      return nodes_of_pass->contains(next(i).node.get());
+    return true;
+  }
   void reserve(std::size_t n) {
     if (n > 3) many_ = std::make_unique<Edge[]>(n);
   }

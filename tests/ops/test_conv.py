@@ -236,31 +236,54 @@ def test_depthwise_channels_last_is_that_of_rows(kernel, channels, device):
             T.testing.assert_close(last, rows, rtol=1e-4, atol=1e-3)
 
 
+def check_channels_last_is_rows(x, w, b, stride, padding, dilation, groups):
+    """Of whole numbers, so that sums are exact."""
+    T, f = rushlight, rushlight.nn.functional
+    volume = x.dim() == 5
+    conv, back = (f.conv3d, f.conv_transpose3d) if volume else (f.conv2d, f.conv_transpose2d)
+    last = T.channels_last_3d if volume else T.channels_last
+    operands, results = [t.requires_grad_() for t in (x, w, b)], []
+    for form in (T.contiguous_format, last):
+        y = conv(x.contiguous(memory_format=form), w, b, stride, padding, dilation, groups)
+        grad = T.arange(y.numel(), device=x.device).reshape(y.shape).remainder(7).to(x.dtype)
+        grad = grad.contiguous(memory_format=form)
+        given = (stride, padding, 0, groups, dilation)
+        results.append([y, *T.autograd.grad(y, operands, grad), back(grad, w, None, *given)])
+    assert x.device.type != "cpu" or results[1][0].is_contiguous(memory_format=last)
+    for expected, got in zip(*results, strict=True):
+        assert T.equal(expected, got)
+
+
+def whole_numbers(dtype, device, *shapes):
+    rushlight.manual_seed(4)
+    return [rushlight.randint(-4, 5, s, device=device).to(dtype) for s in shapes]
+
+
 @pytest.mark.parametrize(
     "stride,padding,dilation", [(1, 1, 1), (2, 0, 1), (1, 3, 2), ((1, 3), 1, 1)]
 )
 @pytest.mark.parametrize("channels,out,groups", [(40, 3, 1), (36, 24, 2), (5, 70, 5)])
-def test_doubles_channels_last_are_those_of_rows(
-    channels, out, groups, stride, padding, dilation, device
+@pytest.mark.parametrize("dtype", [rushlight.float32, rushlight.float64])
+def test_channels_last_is_that_of_rows(
+    dtype, channels, out, groups, stride, padding, dilation, device
 ):
-    """Whole numbers, so that sums are exact: pixels go by in bands, of several images."""
-    T = rushlight
-    T.manual_seed(4)
+    """Pixels go by in bands, of several images."""
     size = (7, 9) if EMULATED else (13, 17)
-    x, w, b = (
-        T.randint(-4, 5, shape, device=device).double().requires_grad_()
-        for shape in ((3, channels, *size), (out, channels // groups, 3, 3), (out,))
-    )
-    results = []
-    for form in (T.contiguous_format, T.channels_last):
-        image = x.contiguous(memory_format=form)
-        y = T.nn.functional.conv2d(image, w, b, stride, padding, dilation, groups)
-        grad = T.arange(y.numel(), device=device).reshape(y.shape).remainder(7).double()
-        results.append([y, *T.autograd.grad(y, (x, w, b), grad)])
-        back = T.nn.functional.conv_transpose2d(
-            grad.contiguous(memory_format=form), w, None, stride, padding, 0, groups, dilation
-        )
-        results[-1].append(back)
-    assert device != "cpu" or results[1][0].is_contiguous(memory_format=T.channels_last)
-    for rows, last in zip(*results, strict=True):
-        assert T.equal(rows, last)
+    shapes = (3, channels, *size), (out, channels // groups, 3, 3), (out,)
+    given = whole_numbers(dtype, device, *shapes)
+    check_channels_last_is_rows(*given, stride, padding, dilation, groups)
+
+
+@pytest.mark.parametrize(
+    "stride,padding,dilation",
+    [(1, 1, 1), ((1, 2, 1), (2, 0, 1), (1, 1, 2)), ((1, 1, 3), 1, 1), (2, 1, 1)],
+)
+@pytest.mark.parametrize("channels,out", [(3, 5), (16, 16), (20, 40)])
+@pytest.mark.parametrize("size", [(5, 6, 9), (1, 4, 20), (6, 3, 3)])
+def test_volume_channels_last_is_that_of_rows(
+    size, channels, out, stride, padding, dilation, device
+):
+    """A plane of results is an image of the planes that it reads, side by side in a pixel."""
+    shapes = (2, channels, *size), (out, channels, 3, 2, 3), (out,)
+    given = whole_numbers(rushlight.float32, device, *shapes)
+    check_channels_last_is_rows(*given, stride, padding, dilation, 1)

@@ -92,7 +92,7 @@ struct FunctionNode final : Node {
       if (!g)
         fail<RuntimeError>("expected Variable or None (got ", Py_TYPE(values[i].ptr())->tp_name,
                            ")\nfunction ", title(), " returned this as its gradient at index ", i);
-      if (!needs_input(i)) continue;
+      if (!has_input(i)) continue;
       out[i] = fitted(*g, of_inputs[i], i);
       if (out[i].is_same(*g)) out[i] = returned_gradient(*g);
     }

@@ -48,7 +48,6 @@ bool is_of_pixels(const ConvShape& s, const Tensor& image) {
   return s.groups == 1 && is_floating(image.dtype());
 }
 bool takes_inside(const ConvShape& s, const Tensor& image) {
-  if (image.dim() != 4) return false;
   const auto takes = backend(image.device()).conv->takes_inside;
   return takes && takes(s, image.dtype());
 }

@@ -30,17 +30,25 @@ void interleave(const Correlation& s, const float* x, Index first, Index group, 
   const float* const images = x + first * s.from.image + at;
   const Volume& volume = s.volume;
   if (volume.planes) {
-    for (Index c = 0; c < s.c; ++c, d += group) {
+    for (Index c = 0; c < s.c; c += volume.channels, d += volume.channels * group) {
       const Index plane = volume.first + first * volume.step + c / volume.channels;
       const Index i0 = std::clamp<Index>((volume.step - 1 - plane) / volume.step, 0, group);
       const Index i1 =
           std::clamp<Index>((volume.planes - plane + volume.step - 1) / volume.step, i0, group);
       if (i1 - i0 < group)
-        for (Index p = 0; p < pixels; ++p) std::fill_n(d + p * s.c * group, group, 0.f);
+        for (Index p = 0; p < pixels; ++p)
+          std::fill_n(d + p * s.c * group, volume.channels * group, 0.f);
       if (i0 == i1) continue;
-      transpose(
-          x + at + (plane + i0 * volume.step) * s.from.image + c % volume.channels * s.from.channel,
-          volume.step * s.from.image, i1 - i0, pixels, d + i0, s.c * group);
+      const float* const from = x + at + (plane + i0 * volume.step) * s.from.image;
+      const Index apart = volume.step * s.from.image;
+      if (s.from.channel == 1)
+        for (Index p = 0; p < pixels; ++p)
+          transpose(from + p * s.from.pixel, apart, i1 - i0, volume.channels,
+                    d + p * s.c * group + i0, group);
+      else
+        for (Index i = 0; i < volume.channels; ++i)
+          transpose(from + i * s.from.channel, apart, i1 - i0, pixels, d + i * group + i0,
+                    s.c * group);
     }
   } else if (s.from.channel != 1) {
     for (Index c = 0; c < s.c; ++c)

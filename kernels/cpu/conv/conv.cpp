@@ -87,8 +87,9 @@ bool is_depthwise(const ConvShape& s) {
   return s.groups == s.c && s.out == s.c && s.c > 1 && s.in[0] == 1 && s.result[0] == 1;
 }
 bool takes_inside(const ConvShape& s, DType dtype) {
-  if (!is_floating(dtype) || s.in[0] != 1) return false;
-  return is_depthwise(s) || (is_planar(s) && !is_pointwise(s));
+  if (!is_floating(dtype)) return false;
+  if (is_planar(s)) return is_depthwise(s) || !is_pointwise(s);
+  return dtype != DType::float64 && is_volume(s) && s.stride[0] == 1;
 }
 
 // One pixel each, as images with their channels innermost give: then the whole is one product.

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Index kBlockPixels = 240;  // of results, for each of which a panel of weights is read
 constexpr Index kFewestPixels = 4;  // of a tile: fewer sums would wait for each other
+constexpr Index kSmallImage = 64, kManyWeights = 1 << 20;  // in pixels, in bytes
 constexpr Index kFewestChannels = 16;  // a line of the cache: fewer are soon transposed
 
 // Rows of an image as [row][pixel][channel], with zeros where windows leave it.
@@ -23,20 +24,26 @@ struct Rows {
     const Index first = x.shift.empty() ? 0 : x.shift.front();
     const Index last = x.shift.empty() ? 0 : (x.out - 1) * x.step + x.shift.back();
     left = std::max<Index>(0, -first);
-    in_place = left == 0 && last < x.in;
+    in_place = left == 0 && last < x.in && !s.volume.planes;
     pixels = in_place ? x.in : left + std::max(x.in, last + 1);
     pixel = in_place ? s.from.pixel : s.c;
     row = pixels * pixel;
   }
-  void pack(const Correlation& s, const float* x, Index h0, Index h1, float* to) const {
+  void pack(const Correlation& s, const float* x, Index image, Index h0, Index h1,
+            float* to) const {
     for (Index h = h0; h < h1; ++h, to += row) {
-      const float* const from = x + h * s.cols.in * s.from.pixel;
       float* const first = to + left * pixel;
-      if (s.from.pixel == pixel)
-        std::copy_n(from, s.cols.in * pixel, first);
-      else
-        for (Index i = 0; i < s.cols.in; ++i)
-          std::copy_n(from + i * s.from.pixel, pixel, first + i * pixel);
+      s.each_plane(x, image, [&](Index c, Index channels, const float* plane) {
+        const float* const from = plane + h * s.cols.in * s.from.pixel;
+        if (plane && s.from.pixel == pixel)
+          std::copy_n(from, s.cols.in * pixel, first);
+        else
+          for (Index i = 0; i < s.cols.in; ++i)
+            if (plane)
+              std::copy_n(from + i * s.from.pixel, channels, first + i * pixel + c);
+            else
+              std::fill_n(first + i * pixel + c, channels, 0.f);
+      });
       std::fill(to, first, 0.f);
       std::fill(first + s.cols.in * pixel, to + row, 0.f);
     }
@@ -51,10 +58,14 @@ struct Rows {
 
 bool suits_pixels(const Correlation& s) {
   const Tiles& t = tiles();
-  const bool inside = !s.volume.planes && s.from.channel == 1 && s.to.channel == 1 &&
-                      s.from.pixel >= s.c && s.to.pixel >= s.out;
+  const Index channels = s.volume.planes ? s.volume.channels : s.c;
+  const bool inside =
+      s.from.channel == 1 && s.to.channel == 1 && s.from.pixel >= channels && s.to.pixel >= s.out;
   const Index parts = (s.cols.out + t.p - 1) / t.p;
-  return t.pixel_tile[0][0] && inside && s.c >= kFewestChannels &&
+  // Weights beyond the second cache would be read anew for every small image.
+  const bool reads_weights = s.n >= 4 && s.rows.out * s.cols.out < kSmallImage &&
+                             s.taps() * s.c * s.out * Index(sizeof(float)) > kManyWeights;
+  return t.pixel_tile[0][0] && inside && s.c >= kFewestChannels && !reads_weights &&
          s.cols.out >= kFewestPixels * parts && Rows(s).offsets_fit_ints(s);
 }
 
@@ -66,7 +77,15 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
   pack_weights(s, w, kPanel, weights.data());
   const std::vector<float> bias = padded_bias(s, kPanel);
   const Rows image(s);
-  const std::vector<int> off = tap_offsets(s, image.row, image.pixel, 1);
+  // Taps side by side are one run of elements.
+  const Index taps = Index(s.cols.tap.size());
+  const bool joined =
+      image.pixel == s.c && (taps < 2 || s.cols.shift.back() - s.cols.shift.front() == taps - 1);
+  const Index runs = joined ? std::min<Index>(taps, 1) : taps, length = joined ? kw_c : s.c;
+  std::vector<int> off;
+  for (const Index y : s.rows.shift)
+    for (Index i = 0; i < runs; ++i)
+      off.push_back(int(y * image.row + s.cols.shift[i] * image.pixel));
   const Index step = s.cols.step * image.pixel, to_step = s.cols.pitch * s.to.pixel;
   const Index parts = (s.cols.out + t.p - 1) / t.p;
 
@@ -76,7 +95,7 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
     std::optional<Scratch<float>> packed;
     if (!image.in_place) {
       packed.emplace(std::max<Index>((r1 - r0) * image.row, 1));
-      image.pack(s, x + n * s.from.image, r0, r1, packed->data());
+      image.pack(s, x, n, r0, r1, packed->data());
       rows = packed->data();
     }
     float* const out = y + n * s.to.image;
@@ -91,8 +110,8 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
         for (Index i = 0; i < parts; ++i) {
           const Index p0 = s.cols.out * i / parts, p = s.cols.out * (i + 1) / parts - p0;
           float* const to = out + s.stored(h, p0) + b * kPanel;
-          t.pixel_tile[v - 1][p - 1]({from + p0 * step, off.data() + t0 * kw_c, 1, 0,
-                                      (t1 - t0) * kw_c,
+          t.pixel_tile[v - 1][p - 1]({from + p0 * step, off.data() + t0 * runs, (t1 - t0) * runs,
+                                      length, length,
                                       weights.data() + b * panel + t0 * kw_c * kPanel, panel,
                                       used == lanes ? to : edge.data(),
                                       used == lanes ? to_step : lanes, &bias[b * kPanel], step});

@@ -137,15 +137,15 @@ void Columns::pack(const Correlation& s, const T* x, Index image, Index h0, Inde
       const Index end = std::max(first, (in + left - f + step - 1) / step), n = end - first;
       const Index at = (h * in + first * step + f - left) * s.from.pixel;
       T* const to = d + f * width + first;
-      if (s.from.channel == 1 && !s.volume.planes) {
-        transpose(x + image * s.from.image + at, step * s.from.pixel, n, s.c, to, step * width);
-        continue;
-      }
-      s.each_channel(x, image, [&](Index c, const T* plane) {
-        if (plane)
-          copy_phase(plane + at, step, n, to + c * step * width);
-        else
-          std::fill_n(to + c * step * width, n, T(0));
+      s.each_plane(x, image, [&](Index c, Index channels, const T* plane) {
+        T* line = to + c * step * width;
+        if (plane && s.from.channel == 1)
+          return transpose(plane + at, step * s.from.pixel, n, channels, line, step * width);
+        for (Index i = 0; i < channels; ++i, line += step * width)
+          if (plane)
+            copy_phase(plane + at + i * s.from.channel, step, n, line);
+          else
+            std::fill_n(line, n, T(0));
       });
     }
 }

@@ -64,15 +64,15 @@ struct Correlation {
   }
   Index products(Index images) const { return images * c * out * taps() * rows.out * cols.out; }
 
-  // Calls f(channel, its elements or null where they are zero) for all input channels of an image.
+  // Calls f(first channel, how many, the first one's elements or null where all are zero) for the
+  // planes that an image reads.
   template <class T, class F>
-  void each_channel(const T* x, Index image, const F& f) const {
+  void each_plane(const T* x, Index image, const F& f) const {
     const Index together = volume.planes ? volume.channels : c;
-    for (Index i = 0, tap = 0; i < c; ++tap) {
+    for (Index i = 0, tap = 0; i < c; i += together, ++tap) {
       const Index at = volume.planes ? volume.first + image * volume.step + tap : image;
       const bool inside = !volume.planes || (at >= 0 && at < volume.planes);
-      for (Index j = 0; j < together; ++i, ++j)
-        f(i, inside ? x + at * from.image + j * from.channel : nullptr);
+      f(i, together, inside ? x + at * from.image : nullptr);
     }
   }
 };

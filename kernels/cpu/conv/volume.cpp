@@ -21,12 +21,23 @@ void depth_first(Index of, Index others, Index depth, Index taps, bool backwards
   });
 }
 
+struct Spread {  // elements from one plane, channel and pixel to the next, and from volume to
+                 // volume
+  Index plane, channel, pixel, volume;
+  Spread(const ConvShape& s, Index channels, const Index (&size)[3])
+      : plane(size[1] * size[2] * (s.inside ? channels : 1)),
+        channel(s.inside ? 1 : size[0] * plane),
+        pixel(s.inside ? channels : 1),
+        volume(channels * size[0] * size[1] * size[2]) {}
+  Steps planes() const { return {plane, channel, pixel}; }
+};
+
 }  // namespace
 
 void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
                     float* y) {
-  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2], depth = s.kernel[0];
-  const Index taps = s.kernel[1] * s.kernel[2];
+  const Spread in(s, s.c, s.in), result(s, s.out, s.result);
+  const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2];
   Scratch<float> weights(s.out * s.c * depth * taps);
   depth_first(s.out, s.c, depth, taps, false, w, weights.data());
   const Correlation planar{s.result[0],
@@ -34,8 +45,8 @@ void volume_forward(const ConvShape& s, const float* x, const float* w, const fl
                            s.out,
                            forward_axis(s, 1),
                            forward_axis(s, 2),
-                           {plane, s.in[0] * plane, 1},
-                           {result, s.result[0] * result, 1},
+                           in.planes(),
+                           result.planes(),
                            s.result[2],
                            taps,
                            depth * s.c * taps,
@@ -44,14 +55,13 @@ void volume_forward(const ConvShape& s, const float* x, const float* w, const fl
                            bias,
                            {s.in[0], -s.padding[0], s.stride[0], s.c}};
   for (Index n = 0; n < s.n; ++n)
-    correlate(planar, x + n * s.c * s.in[0] * plane, weights.data(),
-              y + n * s.out * s.result[0] * result);
+    correlate(planar, x + n * in.volume, weights.data(), y + n * result.volume);
 }
 
 void volume_input_gradient(const ConvShape& s, const float* grad, const float* w, const float* bias,
                            float* grad_x) {
-  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2], depth = s.kernel[0];
-  const Index taps = s.kernel[1] * s.kernel[2];
+  const Spread in(s, s.c, s.in), result(s, s.out, s.result);
+  const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2];
   Scratch<float> weights(s.out * s.c * depth * taps);
   depth_first(1, s.out * s.c, depth, taps, true, w, weights.data());
   for (Index n = 0; n < s.n; ++n)
@@ -62,8 +72,8 @@ void volume_input_gradient(const ConvShape& s, const float* grad, const float* w
                    s.c,
                    gradient_axis(s, 1, a),
                    gradient_axis(s, 2, b),
-                   {result, s.result[0] * result, 1},
-                   {plane, s.in[0] * plane, 1},
+                   result.planes(),
+                   in.planes(),
                    s.in[2],
                    s.c * taps,
                    taps,
@@ -71,15 +81,14 @@ void volume_input_gradient(const ConvShape& s, const float* grad, const float* w
                    s.kernel[2],
                    bias,
                    {s.result[0], s.padding[0] - (depth - 1), 1, s.out}},
-                  grad + n * s.out * s.result[0] * result, weights.data(),
-                  grad_x + n * s.c * s.in[0] * plane);
+                  grad + n * result.volume, weights.data(), grad_x + n * in.volume);
 }
 
 // One planar gradient for each tap of the depth and each volume, of the planes that the tap reads.
 void volume_weight_gradient(const ConvShape& s, const float* x, const float* grad,
                             float* grad_weight) {
-  const Index plane = s.in[1] * s.in[2], result = s.result[1] * s.result[2], depth = s.kernel[0];
-  const Index taps = s.kernel[1] * s.kernel[2], pairs = s.out * s.c;
+  const Spread in(s, s.c, s.in), result(s, s.out, s.result);
+  const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2], pairs = s.out * s.c;
   ConvShape planar = s;
   planar.in[0] = planar.kernel[0] = planar.stride[0] = planar.result[0] = 1;
   planar.padding[0] = 0;
@@ -91,10 +100,9 @@ void volume_weight_gradient(const ConvShape& s, const float* x, const float* gra
     all.zero();
     planar.n = std::max<Index>(0, end - first);
     for (Index n = 0; n < s.n && planar.n > 0; ++n) {
-      weight_gradient(planar, {s.stride[0] * plane, s.in[0] * plane, 1},
-                      {result, s.result[0] * result, 1},
-                      x + (n * s.c * s.in[0] + first * s.stride[0] + shift) * plane,
-                      grad + (n * s.out * s.result[0] + first) * result, sums.data());
+      weight_gradient(planar, {s.stride[0] * in.plane, in.channel, in.pixel}, result.planes(),
+                      x + n * in.volume + (first * s.stride[0] + shift) * in.plane,
+                      grad + n * result.volume + first * result.plane, sums.data());
       add(pairs * taps, sums.data(), all.data());
     }
     for (Index i = 0; i < pairs; ++i)

@@ -35,11 +35,12 @@ template <class V>
   return *reinterpret_cast<const V*>(p);
 }
 
-template <int W, int P, int Panels, bool kApart = false>
+// Of pixels a row's elements lie side by side, from the one offset of the row on.
+template <int W, int P, int Panels, bool kPixels = false>
 [[gnu::always_inline]] inline void tile(const TileArgs& s) {
   using V = typename VectorOf<W>::type;
   constexpr int kVectors = Panels * int(kPanel) / W;
-  const std::int64_t step = kApart ? s.step : 1;
+  const std::int64_t step = kPixels ? s.step : 1;
   V acc[P][kVectors];
 #pragma GCC unroll 16
   for (int p = 0; p < P; ++p)
@@ -47,10 +48,10 @@ template <int W, int P, int Panels, bool kApart = false>
     for (int v = 0; v < kVectors; ++v)
       acc[p][v] = at<const V>(s.bias ? s.bias + v * W : s.out + p * s.ldo + v * W);
   for (std::int64_t r = 0; r < s.rows; ++r) {
-    const int* off = s.off + r * s.ld;
+    const int* off = kPixels ? s.off + r : s.off + r * s.ld;
     const float* b = s.b + r * s.ld * kPanel;
     for (std::int64_t k = 0; k < s.n; ++k, b += kPanel) {
-      const float* a = s.a + off[k];
+      const float* a = kPixels ? s.a + *off + k : s.a + off[k];
       V lanes[kVectors];
       for (int v = 0; v < kVectors; ++v)
         lanes[v] = at<const V>(b + v * W / kPanel * s.panel + v * W % kPanel);
@@ -91,6 +92,10 @@ struct Avx512 {
   template <int P, int N>
   [[gnu::target("arch=x86-64-v4")]] static void run(const TileArgs& s) {
     tile<16, P, N>(s);
+  }
+  template <int P, int N>
+  [[gnu::target("arch=x86-64-v4")]] static void run_pixels(const TileArgs& s) {
+    tile<16, P, N, true>(s);
   }
   template <int P, int N>
   [[gnu::target("arch=x86-64-v4")]] static void run_channels(const ChannelTileArgs& s) {
