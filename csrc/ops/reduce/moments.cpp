@@ -122,40 +122,13 @@ Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) 
                          input, dims, correction, keepdim);
 }
 
-// Where a dimension that stays is the fastest in memory, a copy whose reduced dimensions are: its
-// exponentials are taken in vectors, which is worth more than the copy costs.
-static Tensor logsumexp_without_history(const Tensor& input, const ReducedShape& over,
-                                        bool keepdim) {
-  constexpr auto kind = kReduction<reduction::LogSumExp>;
-  bool strided = false;
-  for (int d = 0; d < input.dim(); ++d)
-    strided |=
-        input.shape()[d] > 1 && input.strides()[std::size_t(d)] == 1 && !(over.mask >> d & 1);
-  if (!strided || !input.device().is_cpu() || over.count < 8 || input.numel() < 1024)
-    return reduce_into_new(kind, input, over, keepdim, input.dtype());
-  Shape order;
-  std::int64_t last[kMaxRank];
-  std::size_t reduced = 0;
-  for (int d = 0; d < input.dim(); ++d)
-    if (!(over.mask >> d & 1)) order.push_back(d);
-  for (int d = 0; d < input.dim(); ++d)
-    if (over.mask >> d & 1) {
-      last[reduced++] = order.rank;
-      order.push_back(d);
-    }
-  const Tensor rows = contiguous(permute(input, order));
-  const Tensor out =
-      reduce_into_new(kind, rows, ReducedShape(rows, {last, reduced}), false, input.dtype());
-  return keepdim ? reshape(out, over.kept) : out;
-}
-
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
   const Tensor input = is_floating(given.dtype()) ? given : to(given, default_dtype());
   const ReducedShape over(input, dims);
   Tensor out;
   {
     const GradMode off(false);
-    out = logsumexp_without_history(input, over, keepdim);
+    out = reduce_into_new(kReduction<reduction::LogSumExp>, input, over, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
   // In the gradient an infinite result takes no part: exp(inf - inf) would be NaN.
