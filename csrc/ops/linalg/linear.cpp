@@ -8,6 +8,18 @@ namespace {
 // All but the last dimension as rows.
 Tensor folded(const Tensor& t) { return reshape(t, {-1, t->shape[t.dim() - 1]}); }
 
+// Whether rows of a batch are one matrix only as a copy, and products of each cost less. As in torch
+// a weight that wants a gradient gets it from one product.
+bool is_apart(const Tensor& input, const Tensor& weight) {
+  constexpr std::int64_t kFewestRows = 16;
+  if (needs_grad(weight) || !input.device().is_cpu()) return false;
+  const std::int64_t rows = input->shape[input.dim() - 2], k = input->shape[input.dim() - 1];
+  Strides strides;
+  return rows >= kFewestRows && weight->shape[1] >= kFewestRows &&
+         !view_strides(input.sizes(), input.strides().data(), Shape{input.numel() / k, k}.view(),
+                       strides);
+}
+
 // The leading sizes of `t` in front of `last`.
 Shape with_last(const Tensor& t, std::int64_t last) {
   Shape shape = t.shape();
@@ -55,7 +67,7 @@ Tensor matmul(const Tensor& input, const Tensor& other) {
   if (a == 2 && b == 2) return mm(input, other);
   if (b <= 2 && a >= 3) {  // one product for the whole batch
     const std::int64_t k = input->shape[a - 1];
-    if (k != 0 && input.numel() != 0) {
+    if (k != 0 && input.numel() != 0 && !(b == 2 && is_apart(input, other))) {
       if (b == 1) {
         Shape shape(input.sizes().first(std::size_t(a - 1)));
         return unfolded(mv(folded(input), other), shape);

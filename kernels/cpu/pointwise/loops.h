@@ -170,6 +170,13 @@ CLONES_512 __attribute__((flatten)) void dense_loop(std::int64_t n, void* const*
     std::make_index_sequence<Traits<Op>::parameters>{});
 }
 
+template <class T>
+CLONES_512 bool any_far(const T* x, std::int64_t n) {
+  int far = 0;
+  for (std::int64_t i = 0; i < n; ++i) far |= abs(x[i]) > Layout<T>::near_angle;
+  return far;
+}
+
 // sin, cos and tan: elements so far out that the fast reduction fails are first replaced by
 // equivalent angles, in a copy of the block. The angle is the last input, of forward and backward.
 template <class Op, class K, class T>
@@ -179,10 +186,8 @@ void angle_loop(std::int64_t n, void* const* out, const void* const* in, const S
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
     const T* x = static_cast<const T*>(in[last]) + begin;
-    int far = 0;
-    for (std::int64_t i = 0; i < count; ++i) far |= abs(x[i]) > Layout<T>::near_angle;
     alignas(64) T copy[kBlock];
-    if (far) {
+    if (any_far(x, count)) {
       for (std::int64_t i = 0; i < count; ++i)
         copy[i] = abs(x[i]) > Layout<T>::near_angle ? equivalent_angle(x[i]) : x[i];
       x = copy;
