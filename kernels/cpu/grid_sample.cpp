@@ -165,19 +165,23 @@ CLONES void scale(const T* by, int n, T* x) {
   for (int i = 0; i < n; ++i) x[i] *= by[i];
 }
 
+// Of so many channels, which lie innermost, whole vectors are summed: a pixel's last one reaches into
+// the next pixel, or behind the last one.
+Index lanes_of(Index channels) { return (channels + 3) / 4 * 4; }
+
 // Positions of an image whose channels lie innermost: a tap is a run of them, `nothing` outside.
-// Fixed: how many, where that is known, or 0.
+// Fixed: how many lanes, where that is known, or 0. What is written too much is overwritten.
 template <int Taps, int Fixed, class T>
 CLONES void sum_pixels(const T* image, const T* nothing, Index channels,
                        const int (*offset)[kBlock], const T (*share)[kBlock], int n,
                        T* __restrict out) {
-  const Index lanes = Fixed ? Fixed : channels;
-  for (int i = 0; i < n; ++i, out += lanes) {
+  const Index lanes = Fixed ? Fixed : lanes_of(channels);
+  for (int i = 0; i < n; ++i, out += channels) {
     const T* from[Taps];
     T by[Taps];
 #pragma GCC unroll 16
     for (int p = 0; p < Taps; ++p) {
-      from[p] = offset[p][i] < 0 ? nothing : image + offset[p][i] * lanes;
+      from[p] = offset[p][i] < 0 ? nothing : image + offset[p][i] * channels;
       by[p] = share[p][i];
     }
     for (Index c = 0; c < lanes; ++c) {
@@ -201,45 +205,38 @@ void transpose_rows(const From* from, Index ld_from, Index rows, Index columns, 
   }
 }
 
-// `lanes` elements from pixel to pixel.
 template <class S, GridMode Mode, class T = Compute<S>>
-void forward_pixels(const GridShape& s, Index lanes, const T* image, const S* grid, S* out) {
+void forward_pixels(const GridShape& s, const T* image, const S* grid, S* out) {
   constexpr int kTaps = Block<T, 2, Mode>::kTaps;
+  const Index c = s.channels, lanes = lanes_of(c);
   const auto sum = lanes == 4   ? sum_pixels<kTaps, 4, T>
                    : lanes == 8 ? sum_pixels<kTaps, 8, T>
                                 : sum_pixels<kTaps, 0, T>;
   parallel_for((s.points + kBlock - 1) / kBlock, 16, [&](Index begin, Index end) {
     Scratch<Block<T, 2, Mode>> block(1);
-    Scratch<T> nothing(static_cast<std::size_t>(lanes)), sums(std::size_t(lanes * kBlock));
+    Scratch<T> nothing(static_cast<std::size_t>(lanes)), sums(std::size_t(c * kBlock + lanes));
     std::fill_n(nothing.data(), lanes, T(0));
     for (Index first = begin * kBlock; first < std::min(s.points, end * kBlock); first += kBlock) {
       const int n = int(std::min<Index>(kBlock, s.points - first));
       prepare(s, grid + first * 2, n, false, block[0]);
-      sum(image, nothing.data(), lanes, block[0].offset, block[0].share, n, sums.data());
-      transpose_rows(sums.data(), lanes, n, s.channels, out + first, s.points);
+      sum(image, nothing.data(), c, block[0].offset, block[0].share, n, sums.data());
+      transpose_rows(sums.data(), c, n, c, out + first, s.points);
     }
   });
 }
-// The pixels of an image, whole vectors of channels each.
 template <class S, class T = Compute<S>>
-void fill_pixels(const GridShape& s, const S* from, Index lanes, T* to) {
+void fill_pixels(const GridShape& s, const S* from, T* to) {
   constexpr Index kPixels = 1024;
   const Index c = s.channels, plane = s.plane();
-  parallel_for((plane + kPixels - 1) / kPixels, 1 + 64 / lanes, [&](Index begin, Index end) {
+  parallel_for((plane + kPixels - 1) / kPixels, 1 + 64 / c, [&](Index begin, Index end) {
     const Index first = begin * kPixels, last = std::min(plane, end * kPixels);
-    const Index lines = (last - first) * lanes;
-    T* const target = to + first * lanes;
-    if (s.inside && lanes == c) return convert_row(target, from + first * c, lines);
-    Scratch<S> unconverted(std::size_t(std::is_same_v<S, T> ? 1 : lines));
+    T* const target = to + first * c;
+    if (s.inside) return convert_row(target, from + first * c, (last - first) * c);
+    Scratch<S> unconverted(std::size_t(std::is_same_v<S, T> ? 1 : (last - first) * c));
     S* pixels = unconverted.data();
     if constexpr (std::is_same_v<S, T>) pixels = target;
-    if (lanes > c) std::fill_n(pixels, lines, S{});
-    if (s.inside)
-      for (Index i = first; i < last; ++i)
-        std::copy_n(from + i * c, c, pixels + (i - first) * lanes);
-    else
-      transpose(from + first, plane, c, last - first, pixels, lanes);
-    if constexpr (!std::is_same_v<S, T>) convert_row(target, pixels, lines);
+    transpose(from + first, plane, c, last - first, pixels, c);
+    if constexpr (!std::is_same_v<S, T>) convert_row(target, pixels, (last - first) * c);
   });
 }
 // Planes become pixels first, where that is less than it saves.
@@ -248,16 +245,16 @@ bool goes_by_pixels(const GridShape& s) {
 }
 template <class S, GridMode Mode, class T = Compute<S>>
 void forward_images(const GridShape& s, const S* input, const S* grid, S* out) {
-  const Index c = s.channels, plane = s.plane(), lanes = (c + 3) / 4 * 4;
+  const Index c = s.channels, plane = s.plane(), lanes = lanes_of(c);
   const auto image = [&](Index i) {
     const S* from = input + i * c * plane;
     const auto sample = [&](const T* pixels) {
-      forward_pixels<S, Mode>(s, lanes, pixels, grid + i * s.points * 2, out + i * c * s.points);
+      forward_pixels<S, Mode>(s, pixels, grid + i * s.points * 2, out + i * c * s.points);
     };
     if constexpr (std::is_same_v<S, T>)
       if (s.inside && lanes == c) return sample(from);  // as it is
-    Scratch<T> pixels(std::size_t(lanes * plane));
-    fill_pixels(s, from, lanes, pixels.data());
+    Scratch<T> pixels(std::size_t(c * plane + lanes - c));
+    fill_pixels(s, from, pixels.data());
     sample(pixels.data());
   };
   if (s.n < num_threads()) {

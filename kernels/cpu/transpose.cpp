@@ -116,17 +116,19 @@ template <class S>
 }
 
 // n rows or columns, `ld` apart on their dense side, as the channels of an image: constants, so
-// that gcc zips or unzips whole vectors.
+// that gcc zips or unzips whole vectors (it does not where loops are left for it to unroll).
 template <class S, int n, int ld = n>
 [[gnu::always_inline]] inline void join(const S* __restrict src, Index lds, Index cols,
                                         S* __restrict dst) {
   for (Index c = 0; c < cols; ++c)
+#pragma GCC unroll 4
     for (int r = 0; r < n; ++r) dst[c * ld + r] = src[r * lds + c];
 }
 template <class S, int n, int ld = n>
 [[gnu::always_inline]] inline void part(const S* __restrict src, Index rows, S* __restrict dst,
                                         Index ldd) {
   for (Index r = 0; r < rows; ++r)
+#pragma GCC unroll 4
     for (int c = 0; c < n; ++c) dst[c * ldd + r] = src[r * ld + c];
 }
 
