@@ -33,8 +33,8 @@ struct Block {
 };
 
 template <int Rank, class T>
-CLONES void read_positions(const T* __restrict grid, int n, Index size, bool align, T* __restrict x,
-                           T* __restrict outer) {
+CLONES_512 void read_positions(const T* __restrict grid, int n, Index size, bool align,
+                               T* __restrict x, T* __restrict outer) {
   if (align)
     for (int i = 0; i < n; ++i) x[i] = grid_position(grid[i * Rank], size, true, outer[i]);
   else
@@ -50,15 +50,15 @@ CLONES void pad_positions(int n, Index size, GridPadding padding, bool align, T*
       x[i] = grid_padded(x[i], size, GridPadding::reflection, align, outer[i]);
 }
 template <GridMode Mode, class T>
-CLONES void find_taps(const T* x, int n, Index size, GridPadding padding, bool align, int* at,
-                      T* weight, T* slope) {
+CLONES_512 void find_taps(const T* x, int n, Index size, GridPadding padding, bool align, int* at,
+                          T* weight, T* slope) {
   for (int i = 0; i < n; ++i)
     grid_axis<Mode>(x[i], size, padding, align, at + i, weight + i, slope + i, kBlock);
 }
 
 // offset = outer * size + inner where both are inside; whether all are. The product of weights.
-CLONES bool join_offsets(const int* __restrict outer, const int* __restrict inner, int size, int n,
-                         int* __restrict out) {
+CLONES_512 bool join_offsets(const int* __restrict outer, const int* __restrict inner, int size,
+                             int n, int* __restrict out) {
   int signs = 0;
   for (int i = 0; i < n; ++i) {
     const int outside = (outer[i] | inner[i]) >> 31;  // all bits, or none
@@ -68,7 +68,7 @@ CLONES bool join_offsets(const int* __restrict outer, const int* __restrict inne
   return signs == 0;
 }
 template <class T>
-CLONES void multiply(const T* __restrict a, const T* __restrict b, int n, T* __restrict out) {
+CLONES_512 void multiply(const T* __restrict a, const T* __restrict b, int n, T* __restrict out) {
   for (int i = 0; i < n; ++i) out[i] = a[i] * b[i];
 }
 
@@ -165,16 +165,16 @@ CLONES void scale(const T* by, int n, T* x) {
   for (int i = 0; i < n; ++i) x[i] *= by[i];
 }
 
-// Of so many channels, which lie innermost, whole vectors are summed: a pixel's last one reaches into
-// the next pixel, or behind the last one.
+// Of so many channels, which lie innermost, whole vectors are summed: a pixel's last one reaches
+// into the next pixel, or behind the last one.
 Index lanes_of(Index channels) { return (channels + 3) / 4 * 4; }
 
 // Positions of an image whose channels lie innermost: a tap is a run of them, `nothing` outside.
 // Fixed: how many lanes, where that is known, or 0. What is written too much is overwritten.
 template <int Taps, int Fixed, class T>
-CLONES void sum_pixels(const T* image, const T* nothing, Index channels,
-                       const int (*offset)[kBlock], const T (*share)[kBlock], int n,
-                       T* __restrict out) {
+CLONES_512 void sum_pixels(const T* image, const T* nothing, Index channels,
+                           const int (*offset)[kBlock], const T (*share)[kBlock], int n,
+                           T* __restrict out) {
   const Index lanes = Fixed ? Fixed : lanes_of(channels);
   for (int i = 0; i < n; ++i, out += channels) {
     const T* from[Taps];
