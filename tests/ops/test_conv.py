@@ -287,3 +287,39 @@ def test_volume_channels_last_is_that_of_rows(
     shapes = (2, channels, *size), (out, channels, 3, 2, 3), (out,)
     given = whole_numbers(rushlight.float32, device, *shapes)
     check_channels_last_is_rows(*given, stride, padding, dilation, 1)
+
+
+@pytest.mark.parametrize("channels,out,groups", [(1, 5, 1), (3, 20, 1), (4, 6, 2), (17, 3, 1)])
+@pytest.mark.parametrize(
+    "size,kernel,stride,padding",
+    [
+        ((9, 12), (3, 12), 1, 0),
+        ((9, 13), (2, 9), 1, (0, 1)),
+        ((8, 12), 4, 4, 0),
+        ((9, 11), (2, 3), (3, 3), 1),
+        ((1, 30), (1, 17), (1, 2), (0, 3)),
+        ((4, 6, 9), (2, 3, 8), 1, 0),
+    ],
+)
+def test_kernels_as_wide_as_the_image(size, kernel, stride, padding, channels, out, groups, device):
+    """Where a pixel has few taps the input's gradient goes another way."""
+    T, f = rushlight, rushlight.nn.functional
+    volume = len(size) == 3
+    taps = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    conv, last = (f.conv3d, T.channels_last_3d) if volume else (f.conv2d, T.channels_last)
+    shapes = (2, channels, *size), (out, channels // groups, *taps), (out,)
+    given = whole_numbers(T.float64, device, *shapes)
+    results = []
+    for dtype, form in (
+        (T.float64, T.contiguous_format),
+        (T.float32, T.contiguous_format),
+        (T.float32, last),
+    ):
+        x, w, b = (t.detach().to(dtype) for t in given)
+        x = x.contiguous(memory_format=form).requires_grad_()
+        y = conv(x, w, b, stride, padding, 1, groups)
+        grad = T.arange(y.numel(), device=device).reshape(y.shape).remainder(7).to(dtype)
+        results.append([y, T.autograd.grad(y, x, grad)[0]])
+    for expected, *got in zip(*results, strict=True):
+        for tensor in got:
+            assert T.equal(expected, tensor.double())

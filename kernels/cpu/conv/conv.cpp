@@ -47,6 +47,14 @@ bool has_few_pixels(const ConvShape& s) {
   return s.n <= 2 && pixels <= 64 && weights >= 4096 * pixels && !s.inside;
 }
 
+// The gradient of few input channels is quicker by a column matrix where a pixel has one tap, or
+// where most taps of most pixels lie outside the result: correlate_columns multiplies all of a row.
+bool has_few_taps(const ConvShape& s) {
+  const bool apart = s.stride[1] >= s.kernel[1] && s.stride[2] >= s.kernel[2];
+  const bool outside = 2 * s.result[2] * s.stride[2] <= s.in[2] + s.stride[2];
+  return s.c / s.groups < kPanel && (apart || outside) && s.kernel[1] * s.kernel[2] > 1;
+}
+
 bool is_pointwise(const ConvShape& s) {
   for (int d = 1; d < 3; ++d)
     if (s.kernel[d] != 1 || s.result[d] != s.in[d] || s.padding[d] != 0) return false;
@@ -88,8 +96,10 @@ bool is_depthwise(const ConvShape& s) {
 }
 bool takes_inside(const ConvShape& s, DType dtype) {
   if (!is_floating(dtype)) return false;
-  if (is_planar(s)) return is_depthwise(s) || !is_pointwise(s);
-  return dtype != DType::float64 && is_volume(s) && s.stride[0] == 1;
+  const bool is_double = dtype == DType::float64;
+  if (is_planar(s))
+    return is_depthwise(s) || (!is_pointwise(s) && (is_double || !has_few_taps(s)));
+  return !is_double && is_volume(s) && s.stride[0] == 1 && !has_few_taps(s);
 }
 
 // One pixel each, as images with their channels innermost give: then the whole is one product.
@@ -216,11 +226,12 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
 void grad_input(const ConvShape& s, const float* grad, const float* w, const float* bias,
                 float* grad_x) {
   if (!is_planar(s))
-    return (is_volume(s) && s.stride[0] == 1
+    return (is_volume(s) && s.stride[0] == 1 && !has_few_taps(s)
                 ? conv::volume_input_gradient
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
   if (is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
+  if (has_few_taps(s)) return General<float>::grad_input(s, grad, w, bias, grad_x);
   each_group(s.groups, [&](Index g) {
     each_phase(s, [&](Index a, Index b) {
       const Correlation part = gradient_of(s, g, a, b, bias);
