@@ -11,7 +11,8 @@ namespace rushlight {
 struct ConvShape {
   std::int64_t n, c, out, groups;
   std::int64_t in[3], kernel[3], stride[3], padding[3], dilation[3], result[3];
-  // In two or three dimensions, where the kernels take it: channels lie innermost in input and result.
+  // In two or three dimensions, where the kernels take it: channels lie innermost in input and
+  // result.
   bool inside = false;
 };
 

@@ -360,3 +360,32 @@ def test_gradients_of_inverses_and_solutions():
         made = call(*(x.cpu() for x in operands)).grad_fn  # a GPU may leave it to the host
         assert made.name() == node
         assert [n[7:] for n in dir(made) if n.startswith("_saved_")] == kept
+
+
+@pytest.mark.parametrize("rows", range(1, 11))
+def test_small_matrices_of_every_size(rows):
+    """Up to eight rows and columns have loops of their own."""
+    for columns in range(1, 11):
+        a, b = matrices(3, rows, columns), matrices(3, rows, columns, seed=1)
+        lu, pivots, info = linalg.lu_factor_ex(a)
+        p, lower, upper = torch.lu_unpack(lu, pivots)
+        assert close(p @ lower @ upper, a, 1e-12) and not info.any()
+        assert lower.abs().max() <= 1
+        square = positive(3, rows, rows) + matrices(3, rows, rows)[..., :1]
+        assert close(square @ linalg.solve(square, b), b, 1e-9)
+        assert close(square.mT @ linalg.lu_solve(*linalg.lu_factor(square.mT), b), b, 1e-9)
+        assert close(square @ linalg.inv(square), torch.eye(rows).expand(3, -1, -1), 1e-9)
+        for is_upper in (False, True):
+            triangle = square.triu() if is_upper else square.tril()
+            x = linalg.solve_triangular(triangle, b, upper=is_upper)
+            assert close(triangle @ x, b, 1e-9)
+
+
+def test_small_singular_matrices():
+    a = torch.tensor([[0.0, 2, 1], [0, 4, 2], [0, 1, 3]])
+    assert linalg.lu_factor_ex(a).info == 1 and linalg.det(a) == 0
+    a = torch.tensor([[1.0, 2, 1], [2, 4, 2], [1, 1, 3]])
+    _lu, pivots, info = linalg.lu_factor_ex(a)
+    assert info == 3 and pivots.tolist() == [2, 3, 3] and linalg.det(a) == 0
+    with pytest.raises(linalg.LinAlgError, match="singular"):
+        linalg.inv(a)

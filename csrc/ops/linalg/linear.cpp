@@ -8,8 +8,8 @@ namespace {
 // All but the last dimension as rows.
 Tensor folded(const Tensor& t) { return reshape(t, {-1, t->shape[t.dim() - 1]}); }
 
-// Whether rows of a batch are one matrix only as a copy, and products of each cost less. As in torch
-// a weight that wants a gradient gets it from one product.
+// Whether rows of a batch are one matrix only as a copy, and products of each cost less. As in
+// torch a weight that wants a gradient gets it from one product.
 bool is_apart(const Tensor& input, const Tensor& weight) {
   constexpr std::int64_t kFewestRows = 16;
   if (needs_grad(weight) || !input.device().is_cpu()) return false;

@@ -3,6 +3,7 @@
 #include "triangles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ constexpr int kFew = 32;      // rows of a system
 constexpr int kPanel = 16;    // columns of a factorisation
 constexpr int kSides = 32;    // right-hand sides at a time
 constexpr int kFewSides = 4;  // that LAPACK solves sooner
+constexpr int kTiny = 8;      // rows, and columns, that take less time than a call of a library
 
 int half(int n, int unit) { return (n / 2 + unit - 1) / unit * unit; }
 
@@ -62,6 +64,7 @@ struct TriangularSolver {
 
   void solve(int first, int past) const {
     const int rows = past - first;
+    if (rows <= kTiny && x.columns <= kTiny) return solve_tiny(first, rows);
     if (rows <= kFew)
       return x.columns <= kFewSides ? solve_by_library(first, rows) : solve_few(first, rows);
     const int middle = first + half(rows, kFew);
@@ -81,6 +84,16 @@ struct TriangularSolver {
     lapack<T>().trsm("L", upper ? "U" : "L", transposed ? "T" : "N", unit ? "U" : "N", &rows,
                      &x.columns, &one, a.at(first, first), &a.lead, x.at(first, 0), &x.lead, 1, 1,
                      1, 1);
+  }
+  void solve_tiny(int first, int rows) const {
+    const int step = goes_down() ? 1 : -1, begin = goes_down() ? first : first + rows - 1;
+    for (int c = 0; c < x.columns; ++c)
+      for (int i = begin, known = 0; known < rows; i += step, ++known) {
+        T sum = *x.at(i, c);
+        for (int k = 0, j = begin; k < known; ++k, j += step)
+          sum -= (transposed ? *a.at(j, i) : *a.at(i, j)) * *x.at(j, c);
+        *x.at(i, c) = unit ? sum : sum / *a.at(i, i);
+      }
   }
   void solve_few(int first, int rows) const {
     const auto row = [&](int i) { return first + (goes_down() ? i : rows - 1 - i); };
@@ -108,6 +121,31 @@ struct TriangularSolver {
   }
 };
 
+// Column after column, with the largest of each below the diagonal as its pivot.
+template <class T>
+int factor_tiny(Columns<T> a, int* pivots) {
+  int info = 0;
+  for (int k = 0; k < std::min(a.rows, a.columns); ++k) {
+    int top = k;
+    for (int i = k + 1; i < a.rows; ++i)
+      if (std::fabs(*a.at(i, k)) > std::fabs(*a.at(top, k))) top = i;
+    pivots[k] = top + 1;
+    const T pivot = *a.at(top, k);
+    if (pivot == T(0)) {
+      if (!info) info = k + 1;
+      continue;
+    }
+    if (top != k)
+      for (int j = 0; j < a.columns; ++j) std::swap(*a.at(k, j), *a.at(top, j));
+    for (int i = k + 1; i < a.rows; ++i) *a.at(i, k) /= pivot;
+    for (int j = k + 1; j < a.columns; ++j) {
+      const T factor = *a.at(k, j);
+      for (int i = k + 1; i < a.rows; ++i) *a.at(i, j) -= factor * *a.at(i, k);
+    }
+  }
+  return info;
+}
+
 }  // namespace
 
 template <class T>
@@ -117,6 +155,7 @@ void solve_triangle(Columns<T> a, Columns<T> x, bool upper, bool transposed, boo
 
 template <class T>
 int factor_lu(Columns<T> a, int* pivots) {
+  if (a.columns <= kTiny && a.rows <= kTiny) return factor_tiny(a, pivots);
   if (a.columns <= kPanel || a.rows <= kPanel) {
     int info = 0;
     lapack<T>().getrf(&a.rows, &a.columns, a.data, &a.lead, pivots, &info);
@@ -150,7 +189,7 @@ void exchange_rows(Columns<T> x, const int* pivots, int count, bool backwards) {
       std::swap(column[r], column[pivots[r] - 1]);
     }
   };
-  if (count < x.rows) {
+  if (count < x.rows || count <= kTiny) {
     for (int c = 0; c < x.columns; ++c) exchange(x.at(0, c));
     return;
   }
