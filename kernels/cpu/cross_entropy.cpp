@@ -47,6 +47,9 @@ S* scores_of(const Shape& s, S* x, Index i) {
   return x + i / s.inner * s.classes * s.inner + i % s.inner;
 }
 
+// From it to the next example's, in a range of each_example.
+Index next_scores(const Shape& s) { return s.inner == 1 ? s.classes : 1; }
+
 // The class of example i, -1 where it is ignored.
 Index class_of(const Shape& s, const Index* target, Index i) {
   const Index c = checked_index(target + i, s.classes);
@@ -139,14 +142,13 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
     each_example(s, [&](Index begin, Index end) {
       T* const sums = log_sums.as<T>();
+      const S* x = scores_of(s, input.as<S>(), begin);
       if (s.inner != 1) {
         Scratch<T> top(end - begin);
-        column_log_sums(scores_of(s, input.as<S>(), begin), s.classes, s.inner, end - begin,
-                        top.data(), sums + begin);
+        column_log_sums(x, s.classes, s.inner, end - begin, top.data(), sums + begin);
       }
-      for (Index i = begin; i < end; ++i) {
+      for (Index i = begin; i < end; ++i, x += next_scores(s)) {
         T& loss = losses.as<T>()[i];
-        const S* x = scores_of(s, input.as<S>(), i);
         if (s.inner == 1 && (i - begin) % kTogether == 0)
           row_log_sums(x, s.classes, std::min(kTogether, end - i), sums + i);
         loss = 0;
@@ -181,6 +183,8 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
       const Index n = s.inner == 1 ? 0 : end - begin;
       Scratch<T> factors(n + 1), shares(n + 1);
       Scratch<Index> classes(n + 1);
+      const S* x = scores_of(s, input.as<S>(), begin);
+      S* to = scores_of(s, out, begin);
       const auto factor_of = [&](Index i, Index c) {
         return grad.as<T>()[i * step] * ((T(1) - smoothing) * w[c] + share * weight_sum);
       };
@@ -190,17 +194,15 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
           factors[i - begin] = c < 0 ? T(0) : factor_of(i, c);
           shares[i - begin] = c < 0 ? T(0) : grad.as<T>()[i * step] * share;
         }
-        column_grads(scores_of(s, input.as<S>(), begin), s.classes, s.inner, n, sums + begin,
-                     factors.data(), shares.data(), w.data(), scores_of(s, out, begin));
+        column_grads(x, s.classes, s.inner, n, sums + begin, factors.data(), shares.data(),
+                     w.data(), to);
       }
-      for (Index i = begin; i < end; ++i) {
-        S* to = scores_of(s, out, i);
+      for (Index i = begin; i < end; ++i, x += next_scores(s), to += next_scores(s)) {
         const Index c = s.inner == 1 ? class_of(s, t, i) : classes[i - begin];
         if (c < 0) {  // whatever its logits are
           for (Index d = 0; d < s.classes; ++d) store(to + d * s.inner, T(0));
           continue;
         }
-        const S* x = scores_of(s, input.as<S>(), i);
         const T g = grad.as<T>()[i * step];
         if (s.inner == 1)
           rows::probability_grad(x, s.classes, sums[i], factor_of(i, c), g * share, w.data(), to);
@@ -219,10 +221,13 @@ void nll(const Shape& s, const View& input, const View& target, const View* weig
     using T = Compute<S>;
     const std::vector<T> w = weights<S>(s, weight);
     const Index* t = target.as<Index>();
-    for (Index i = 0; i < s.n * s.inner; ++i) {
-      const Index c = class_of(s, t, i);
-      losses.as<T>()[i] = c < 0 ? T(0) : -w[c] * load(scores_of(s, input.as<S>(), i) + c * s.inner);
-    }
+    each_example(s, [&](Index begin, Index end) {
+      const S* x = scores_of(s, input.as<S>(), begin);
+      for (Index i = begin; i < end; ++i, x += next_scores(s)) {
+        const Index c = class_of(s, t, i);
+        losses.as<T>()[i] = c < 0 ? T(0) : -w[c] * load(x + c * s.inner);
+      }
+    });
     add_totals(s, losses.as<T>(), t, w, totals.as<T>());
   });
 }
@@ -236,9 +241,12 @@ void nll_backward(const Shape& s, const View& grad, const View& target, const Vi
     const Index step = grad.numel == 1 ? 0 : 1;
     S* out = grad_input.as<S>();
     std::fill_n(out, grad_input.numel, S{});
-    for (Index i = 0; i < s.n * s.inner; ++i)
-      if (const Index c = class_of(s, t, i); c >= 0)
-        store(scores_of(s, out, i) + c * s.inner, -w[c] * grad.as<T>()[i * step]);
+    each_example(s, [&](Index begin, Index end) {
+      S* to = scores_of(s, out, begin);
+      for (Index i = begin; i < end; ++i, to += next_scores(s))
+        if (const Index c = class_of(s, t, i); c >= 0)
+          store(to + c * s.inner, -w[c] * grad.as<T>()[i * step]);
+    });
   });
 }
 
