@@ -141,26 +141,28 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
     const Index* t = target.as<Index>();
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
     each_example(s, [&](Index begin, Index end) {
-      T* const sums = log_sums.as<T>();
+      T *const sums = log_sums.as<T>(), *const out = losses.as<T>();
       const S* x = scores_of(s, input.as<S>(), begin);
+      const Index inner = s.inner, next = next_scores(s);
+      const T own = T(1) - smoothing, *const factors = w.data();
+      const bool smooth = smoothing != T(0);
       if (s.inner != 1) {
         Scratch<T> top(end - begin);
         column_log_sums(x, s.classes, s.inner, end - begin, top.data(), sums + begin);
       }
-      for (Index i = begin; i < end; ++i, x += next_scores(s)) {
-        T& loss = losses.as<T>()[i];
-        if (s.inner == 1 && (i - begin) % kTogether == 0)
+      for (Index i = begin; i < end; ++i, x += next) {
+        if (inner == 1 && (i - begin) % kTogether == 0)
           row_log_sums(x, s.classes, std::min(kTogether, end - i), sums + i);
-        loss = 0;
         const Index c = class_of(s, t, i);
-        if (c < 0) continue;
-        loss = (T(1) - smoothing) * w[c] * (sums[i] - load(x + c * s.inner));
-        if (smoothing == T(0)) continue;
-        if (s.inner == 1)
-          loss += share * smooth_loss(x, s.classes, sums[i], w.data());
-        else
-          for (Index d = 0; d < s.classes; ++d)
-            loss += share * w[d] * (sums[i] - load(x + d * s.inner));
+        T loss = c < 0 ? T(0) : own * factors[c] * (sums[i] - load(x + c * inner));
+        if (smooth && c >= 0) {
+          if (inner == 1)
+            loss += share * smooth_loss(x, s.classes, sums[i], factors);
+          else
+            for (Index d = 0; d < s.classes; ++d)
+              loss += share * factors[d] * (sums[i] - load(x + d * inner));
+        }
+        out[i] = loss;
       }
     });
     add_totals(s, losses.as<T>(), t, w, totals.as<T>());
