@@ -58,13 +58,21 @@ Access access_of(const Job& job, int i, bool is_row_wise) {
   return Access::moved;
 }
 
-// Where an operand of more than one dimension has been read or written up to.
+// Where an operand of more than one dimension has been read or written up to. What is dense in
+// several dimensions is one row.
 class Cursor {
  public:
   // In place, as what was just written in pieces is slow to copy.
   void begin(const PointwiseCall& c, const Operand& o, std::int64_t linear) {
-    sizes_ = c.sizes, strides_ = o.strides, last_ = c.rank - 1, offset_ = 0;
-    if (linear == 0) return void(std::fill_n(index_, c.rank, 0));  // the usual: no division
+    last_ = 0, offset_ = 0;
+    sizes_[0] = c.sizes[0], strides_[0] = o.strides[0];
+    for (int d = 1; d < c.rank; ++d) {
+      const bool joined = strides_[last_] == o.strides[d] * c.sizes[d];
+      if (!joined) ++last_;
+      sizes_[last_] = joined ? sizes_[last_] * c.sizes[d] : c.sizes[d];
+      strides_[last_] = o.strides[d];
+    }
+    if (linear == 0) return void(std::fill_n(index_, last_ + 1, 0));  // the usual: no division
     for (int d = last_; d > 0; --d) {
       index_[d] = linear % sizes_[d];
       linear /= sizes_[d];
@@ -98,11 +106,33 @@ class Cursor {
       done += count;
     }
   }
+  // Reads n positions of an operand into a block; a row that repeats is read once.
+  void read(const Operand& o, std::int64_t n, BlockType type, char* block) {
+    const auto own = std::int64_t(kBlockItem[int(type)]), item = std::int64_t(item_size(o.dtype));
+    for (std::int64_t done = 0, count; done < n; done += count) {
+      count = std::min(n - done, left());
+      const bool whole = count == sizes_[last_], repeats = last_ > 0 && strides_[last_ - 1] == 0;
+      char* const to = block + done * own;
+      read_block(type, to, o.dtype, static_cast<char*>(o.data) + offset_ * item, strides_[last_],
+                 count);
+      if (whole && repeats) {
+        const std::int64_t rows =
+            std::min((n - done) / count, sizes_[last_ - 1] - index_[last_ - 1]);
+        for (std::int64_t made = 1; made < rows; made *= 2)
+          std::memcpy(to + made * count * own, to,
+                      std::size_t(std::min(made, rows - made) * count * own));
+        index_[last_ - 1] += rows - 1;  // which moves nothing
+        advance(count);
+        count *= rows;
+      } else {
+        advance(count);
+      }
+    }
+  }
 
  private:
-  const std::int64_t *sizes_, *strides_;
   int last_;
-  std::int64_t offset_, index_[kMaxRank];
+  std::int64_t sizes_[kMaxRank], strides_[kMaxRank], offset_, index_[kMaxRank];
 };
 
 }  // namespace
@@ -166,12 +196,7 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
           pointers[i] = blocks[i];
         }
       } else if (access[i] == Access::moved && i >= job.outputs) {
-        const Operand& o = job.operand(i);
-        cursors[i].for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
-          read_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
-                     o.dtype, static_cast<char*>(o.data) + offset * items[i], o.strides[c.rank - 1],
-                     count);
-        });
+        cursors[i].read(job.operand(i), n, job.types[i], blocks[i]);
       }
     }
     loop(n, pointers, pointers + job.outputs, c.parameters);
@@ -240,14 +265,9 @@ std::int64_t find_zero(const PointwiseCall& c, const Operand& divisor) {
   std::int64_t block[kBlockBytes / 8];
   Cursor cursor;
   cursor.begin(c, divisor, 0);
-  const auto item = std::int64_t(item_size(divisor.dtype));
   for (std::int64_t at = 0; at < c.numel; at += kBlockBytes / 8) {
     const std::int64_t n = std::min<std::int64_t>(kBlockBytes / 8, c.numel - at);
-    cursor.for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
-      read_block(BlockType::integer, block + done, divisor.dtype,
-                 static_cast<char*>(divisor.data) + offset * item, divisor.strides[c.rank - 1],
-                 count);
-    });
+    cursor.read(divisor, n, BlockType::integer, reinterpret_cast<char*>(block));
     if (none_is_zero(block, n)) continue;
     for (std::int64_t i = 0; i < n; ++i)
       if (block[i] == 0) return at + i;
