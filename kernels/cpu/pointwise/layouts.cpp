@@ -102,6 +102,17 @@ bool run_transposed(const Job& job) {
   return true;
 }
 
+// `count` copies of `size` bytes, `apart` from each other: several at a time where they are dense.
+void copy_parts(char* to, const char* from, std::int64_t size, std::int64_t apart,
+                std::int64_t count) {
+  constexpr std::int64_t kNear = 16384;  // bytes that stay in the nearest cache
+  const std::int64_t most = apart == size ? std::max<std::int64_t>(1, kNear / size) : 1;
+  for (std::int64_t made = 0, some; made < count; made += some) {
+    some = made ? std::min({made, count - made, most}) : 1;
+    copy_bytes(to + made * apart, made ? to : from, some * size);
+  }
+}
+
 // One part is computed, and copied to the others, where results lie dense in each.
 bool run_repeated(const Job& job) {
   const PointwiseCall& c = job.call;
@@ -129,8 +140,10 @@ bool run_repeated(const Job& job) {
                    const Operand& o = c.out[i];
                    const auto item = std::int64_t(item_size(o.dtype));
                    char* const first = static_cast<char*>(o.data);
-                   for (std::int64_t k = begin + 1; o.data && k <= end; ++k)
-                     copy_bytes(first + k * o.strides[0] * item, first, part.numel * item);
+                   const std::int64_t apart = o.strides ? o.strides[0] * item : 0;
+                   if (first)
+                     copy_parts(first + (begin + 1) * apart, first, part.numel * item, apart,
+                                end - begin);
                  }
                });
   return true;
