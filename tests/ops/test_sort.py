@@ -272,3 +272,21 @@ def test_kthvalue_of_a_line_that_misleads_quickselect(device):
         line[1], line[(high) // 2] = line[high // 2], line[1]
     x = rushlight.tensor(line, device=device)
     assert x.kthvalue(n // 3).values.item() == n // 3 - 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "bfloat16", "bool"])
+def test_short_lines_of_every_length(dtype, device):
+    """Up to twelve elements are compared in pairs: equals keep their order, in either direction."""
+    rushlight.manual_seed(5)
+    for n in range(1, 15):
+        x = rushlight.randint(0, 4, (50, n)).to(getattr(rushlight, dtype))
+        if x.is_floating_point():
+            x[x == 3] = float("nan")  # greater than every number
+        greatness = [[9 if v != v else v for v in row] for row in x.tolist()]
+        for sign in (1, -1):
+            orders = [sorted(range(n), key=lambda i: sign * row[i]) for row in greatness]
+            for y, dim in ((x.to(device), 1), (x.to(device).t().contiguous(), 0)):
+                values, indices = y.sort(dim=dim, descending=sign < 0, stable=True)
+                assert (indices if dim else indices.t()).tolist() == orders
+                same = values == y.gather(dim, indices)
+                assert (same | (values != values)).all()
