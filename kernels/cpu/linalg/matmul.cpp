@@ -150,12 +150,30 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
   });
 }
 
+// So few products that a copy would take longer.
+template <class S>
+void multiply_tiny(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+                   const StridedMatrix<S>& out, float alpha, float beta) {
+  for (std::int64_t i = 0; i < out.rows; ++i)
+    for (std::int64_t j = 0; j < out.cols; ++j) {
+      const S *a = left.data + i * left.row_stride, *b = right.data + j * right.col_stride;
+      float sum = 0;
+      for (std::int64_t k = 0; k < left.cols; ++k, a += left.col_stride, b += right.row_stride)
+        sum += load(a) * load(b);
+      S* const o = out.data + i * out.row_stride + j * out.col_stride;
+      store(o, beta == 0 ? alpha * sum : alpha * sum + beta * load(o));
+    }
+}
+
 // The same of 16-bit floats, summed in float.
 template <class S>
 void multiply_widened(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
                       const StridedMatrix<S>& out, float alpha, float beta) {
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
   if (m == 0 || n == 0) return;
+  constexpr std::int64_t kTiny = 128;  // products
+  if (alpha != 0 && k > 0 && m <= kTiny && n <= kTiny && m * n * k <= kTiny)
+    return multiply_tiny<S>(left, right, out, alpha, beta);
   if (n == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
   if (m == 1 &&
       vector_product<S>(transposed(right), transposed(left), transposed(out), alpha, beta))
