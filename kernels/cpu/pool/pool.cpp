@@ -19,31 +19,31 @@ constexpr T kLowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limit
                                                            : std::numeric_limits<T>::lowest();
 
 // best[i] and at[i] (the position in the plane) after x[i * stride], which has position first + i *
-// stride. at[] may be null.
-template <class S>
-CLONES void max_row(const S* x, Index stride, Index n, int first, Compute<S>* best, int* at) {
+// stride. at[] may be null. Fixed: the stride where it is known, so that rows are read in vectors.
+template <int Fixed, class S>
+[[gnu::always_inline]] inline void max_steps(const S* x, Index stride, Index n, int first,
+                                             Compute<S>* best, int* at) {
   using T = Compute<S>;
-  const int step = int(stride);
+  const Index step = Fixed ? Fixed : stride;
   if (!at) {
     for (Index i = 0; i < n; ++i) {
-      const T v = load(x + i * stride);
+      const T v = load(x + i * step);
       best[i] = v > best[i] || v != v ? v : best[i];
     }
-  } else if (stride == 1) {
-    for (Index i = 0; i < n; ++i) {
-      const T v = load(x + i);
-      const bool wins = (v > best[i]) | (v != v);
-      best[i] = wins ? v : best[i];
-      at[i] = wins ? first + int(i) : at[i];
-    }
-  } else {
-    for (Index i = 0; i < n; ++i) {
-      const T v = load(x + i * stride);
-      const bool wins = (v > best[i]) | (v != v);
-      best[i] = wins ? v : best[i];
-      at[i] = wins ? first + int(i) * step : at[i];
-    }
+    return;
   }
+  for (Index i = 0; i < n; ++i) {
+    const T v = load(x + i * step);
+    const bool wins = (v > best[i]) | (v != v);
+    best[i] = wins ? v : best[i];
+    at[i] = wins ? first + int(i) * int(step) : at[i];
+  }
+}
+template <class S>
+CLONES void max_row(const S* x, Index stride, Index n, int first, Compute<S>* best, int* at) {
+  if (stride == 1) return max_steps<1>(x, stride, n, first, best, at);
+  if (stride == 2) return max_steps<2>(x, stride, n, first, best, at);
+  max_steps<0>(x, stride, n, first, best, at);
 }
 
 // One window, element by element.
