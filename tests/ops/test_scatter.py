@@ -4,6 +4,7 @@ plain Python loops and finite differences. Values against torch are in tests/ora
 
 import math
 
+import numpy
 import pytest
 
 import rushlight as torch
@@ -189,3 +190,29 @@ def test_gradient_of_more_sources_than_a_scalar_of_indices(how, sizes, device):
     out.sum().backward()
     assert src.grad.shape == (3,)
     assert src.grad[0] > 0 and not src.grad[1:].any()
+
+
+@pytest.mark.parametrize("shape", [(70, 3), (2, 70, 3), (70, 1, 5), (64, 2, 7), (5, 66, 1)])
+def test_many_short_lines(shape, device):
+    """Walked along another dimension: the order along the indexed one stays."""
+    rng = numpy.random.RandomState(1)
+    for dim in range(len(shape)):
+        index = rng.randint(0, shape[dim], shape)
+        x, y = (rng.randint(-9, 9, shape).astype("float32") for _ in range(2))
+        gathered = numpy.take_along_axis(x, index, dim)
+        ours = torch.from_numpy(x.copy()).to(device)
+        at = torch.from_numpy(index).to(device)
+        assert ours.gather(dim, at).tolist() == gathered.tolist()
+        added, greatest, last = x.copy(), x.copy(), x.copy()
+        for i in numpy.ndindex(*shape):
+            to = (*i[:dim], index[i], *i[dim + 1 :])
+            added[to] += y[i]
+            greatest[to] = max(greatest[to], y[i])
+            last[to] = y[i]
+        src = torch.from_numpy(y).to(device)
+        assert ours.scatter_add(dim, at, src).tolist() == added.tolist()
+        assert ours.scatter_reduce(dim, at, src, "amax").tolist() == greatest.tolist()
+        if device == "cpu":  # where several meet, a GPU may keep any
+            assert ours.scatter(dim, at, src).tolist() == last.tolist()
+        with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+            ours.cpu().scatter(dim, (at + shape[dim]).cpu(), src.cpu())

@@ -40,6 +40,27 @@ struct IndexLines {
   }
 };
 
+// Two dimensions that change places, so that short lines become long ones. The order along each
+// dimension stays, and elements apart in any other than the indexed one never meet.
+struct Exchange {
+  int a = -1, b = -1;
+  explicit Exchange(const View& index) {
+    constexpr std::int64_t kShort = 8, kLong = 64;
+    const IndexLines lines(index);
+    if (lines.length >= kShort || lines.lines < kLong) return;
+    for (int d = 0; d < lines.rank; ++d)
+      if (index.sizes[d] >= kLong && (a < 0 || index.sizes[d] > index.sizes[a])) a = d;
+    b = lines.rank;
+  }
+  explicit operator bool() const { return a >= 0; }
+  int operator()(int dim) const { return dim == a ? b : dim == b ? a : dim; }
+  View operator()(View v) const {
+    std::swap(v.sizes[a], v.sizes[b]);
+    std::swap(v.strides[a], v.strides[b]);
+    return v;
+  }
+};
+
 constexpr std::int64_t kRun = 1 << 16;  // elements between two looks at Ctrl-C
 
 // f(first, n) for the runs of a line, however long it is.
@@ -198,6 +219,7 @@ Scatter scatter_by(const F& combine) {  // which must outlive it
 }  // namespace
 
 BadIndex gather_elements(const View& out, const View& self, int dim, const View& index) {
+  if (const Exchange e(index); e) return gather_elements(e(out), e(self), e(dim), e(index));
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
   const Without base(self, dim);
@@ -237,6 +259,8 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
 
 BadIndex scatter_elements(const View& self, int dim, const View& index, const View& src,
                           ScatterMode mode, bool include_self) {
+  if (const Exchange e(index); e)
+    return scatter_elements(e(self), e(dim), e(index), e(src), mode, include_self);
   const std::int64_t size = self.rank ? self.sizes[dim] : 1,
                      step = self.rank ? self.strides[dim] : 0;
   if (const BadIndex bad = check_all(index, size); bad.which >= 0) return bad;
