@@ -238,9 +238,32 @@ static Tensor as_integers(const Tensor& t) {
   return view_dtype(t, of_size[item_size(t.dtype())]);
 }
 
+// One mask over the leading dimensions of self, and nothing else.
+static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
+  if (indices.size() != 1 || !indices[0] || indices[0].dtype() != DType::boolean) return false;
+  const Tensor& mask = indices[0];
+  if (mask.device() != self.device() || mask.dim() == 0 || mask.dim() > self.dim()) return false;
+  for (int d = 0; d < mask.dim(); ++d)
+    if (mask->shape[d] != self->shape[d]) return false;
+  return true;
+}
+
+// The same over all of them, both dense: one row has one position for each element, not one for each
+// dimension.
+static bool is_one_row(const std::vector<Tensor>& indices, const Tensor& self) {
+  return self.dim() > 1 && is_mask_of(indices, self) && indices[0].dim() == self.dim() &&
+         self.is_contiguous() && indices[0].is_contiguous();
+}
+
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
   if (is_only_stored(input.dtype())) [[unlikely]]
     return view_dtype(index(as_integers(input), indices), input.dtype());
+  if (!needs_grad(input) && is_one_row(indices, input)) {
+    const GradMode off(false);
+    const Tensor row = view(input, {input.numel()});
+    Prepared p = prepare(row, {view(indices[0], {input.numel()})});
+    return taken(row, p, true);
+  }
   Prepared p = prepare(input, indices);
   if (p.count == 0) return alias(input);
   Tensor out = taken(input, p, true);
@@ -263,16 +286,6 @@ static Tensor prepared_values(const Tensor& self, const Tensor& values) {
                        scalar_name(self.dtype()), " for the destination and ",
                        scalar_name(values.dtype()), " for the source.");
   return to(values, self.device());
-}
-
-// One mask over the leading dimensions of self, and nothing else.
-static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
-  if (indices.size() != 1 || !indices[0] || indices[0].dtype() != DType::boolean) return false;
-  const Tensor& mask = indices[0];
-  if (mask.device() != self.device() || mask.dim() == 0 || mask.dim() > self.dim()) return false;
-  for (int d = 0; d < mask.dim(); ++d)
-    if (mask->shape[d] != self->shape[d]) return false;
-  return true;
 }
 
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
