@@ -63,19 +63,6 @@ void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   });
 }
 
-// Of many short rows with gaps columns are copied, if those of a run stay in the nearest cache.
-CopyPlan along_columns(CopyPlan p) {
-  constexpr std::int64_t kShort = 4, kLongest = 256;
-  const bool dense = p.out[0] == 1 && p.in[0] == 1;
-  if (!dense && p.rank > 1 && p.sizes[0] <= kShort && p.sizes[1] > p.sizes[0] &&
-      p.sizes[1] <= kLongest) {
-    std::swap(p.sizes[0], p.sizes[1]);
-    std::swap(p.out[0], p.out[1]);
-    std::swap(p.in[0], p.in[1]);
-  }
-  return p;
-}
-
 void copy(const View& out, const View& in) {
   if (out.numel == 0) return;
   if (out.dtype == in.dtype && out.numel <= kSmall && is_row_major(out) && is_row_major(in))
@@ -96,9 +83,8 @@ void copy(const View& out, const View& in) {
       if constexpr (!std::is_same_v<S, Bytes16>)
         if (const int dense = across(p))
           return transpose_all(p, dense, out.as<S>(), in.as<const S>());
-      const CopyPlan q = along_columns(p);
-      for_each_row(q, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
-        copy_run(out.as<S>() + o, q.out[0], in.as<const S>() + i, q.in[0], n);
+      for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+        copy_run(out.as<S>() + o, p.out[0], in.as<const S>() + i, p.in[0], n);
       });
     });
   }
