@@ -111,6 +111,36 @@ def test_distinct_values(dtype, shape, device):
             same_as_torch(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "bfloat16", "float64"])
+def test_runs(dtype, device):
+    dtype = getattr(rushlight, dtype)
+    flags = {"return_inverse": True, "return_counts": True}
+    for n in (*range(42), 70_000):  # by definition; the last is looked at in pieces
+        wide = (rushlight.arange(2 * n) * 7 % 11 % 4 // 2).to(dtype)
+        for x in (wide[:n], wide[::2], wide[: n - n % 3].reshape(3, -1).t()):
+            x = x.to(device)
+            flat = x.reshape(-1).tolist()
+            begins = [i for i, v in enumerate(flat) if i == 0 or v != flat[i - 1]]
+            ends = [*begins[1:], len(flat)]
+            values, inverse, counts = x.unique_consecutive(**flags)
+            assert values.dtype is dtype and values.tolist() == [flat[i] for i in begins]
+            assert counts.tolist() == [b - a for a, b in zip(begins, ends, strict=False) if flat]
+            assert inverse.shape == x.shape and inverse.is_contiguous()
+            assert values[inverse].tolist() == x.tolist() or not flat
+            assert x.unique_consecutive().tolist() == values.tolist()
+            assert x.unique_consecutive(return_counts=True)[1].tolist() == counts.tolist()
+
+
+def test_runs_begin_with_their_first_element(device):
+    nan = float("nan")
+    x = rushlight.tensor([0.0, -0.0, nan, nan, -0.0, 0.0, 1.0, 1.0], device=device)
+    values, counts = x.unique_consecutive(return_counts=True)
+    assert repr(values.tolist()) == "[0.0, nan, nan, -0.0, 1.0]"
+    assert counts.tolist() == [2, 1, 1, 2, 2]
+    few = rushlight.ones(1000, device=device).unique_consecutive()
+    assert few.tolist() == [1.0] and few.untyped_storage().nbytes() == 4  # not that of all
+
+
 @pytest.mark.parametrize(
     "call",
     ["T.unique(x)", "T.unique(x, dim=0)", "T.unique_consecutive(x)", "x.unique_consecutive(dim=0)",
@@ -139,11 +169,15 @@ def test_counts(device):
         ours.bincount(rushlight.tensor(weights, device=device)),
         theirs.bincount(torch.tensor(weights)),
     )
-    for most in (7, 511, 512, 3000):
-        many = rushlight.arange(2000, device=device) * 31 % most
-        for given in (many, many[::3], many.int()):
+    for most in (7, 511, 512, 3000, 6000):
+        many = rushlight.arange(2 * most, device=device) * 31 % most
+        for given in (many, many[::3], many.int(), many.int()[::2], many.short()):
             expected = np.bincount(given.cpu().numpy(), minlength=5)
             assert given.bincount(minlength=5).tolist() == expected.tolist()
+            halves = rushlight.full(given.shape, 0.5, device=device)
+            assert given.bincount(halves, 5).tolist() == (expected * 0.5).tolist()
+    with pytest.raises(RuntimeError, match="1-d non-negative"):
+        rushlight.tensor([3, -1, 2], dtype=rushlight.int32, device=device).bincount()
     ours, theirs = both("m(300)", "float32", device)
     same_as_torch(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
     same_as_torch(ours.histc(7), theirs.histc(7))

@@ -41,5 +41,5 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
 }  // namespace
 }  // namespace rushlight
 
-const rushlight::SortKernels rushlight::cpu_sort = {sort,   top,    kth,   median,   mode,
-                                                    unique, search, count, histogram};
+const rushlight::SortKernels rushlight::cpu_sort = {sort,   top,  kth,    median, mode,
+                                                    unique, runs, search, count,  histogram};
