@@ -183,6 +183,61 @@ def test_counts(device):
     same_as_torch(ours.histc(7), theirs.histc(7))
 
 
+def test_histogram(device):
+    nan = float("nan")
+    edges = rushlight.tensor([-1.0, 0.0, 0.5, 1.0, 1.0], device=device)
+    for n in (*range(42), 3000):
+        x = rushlight.arange(n) * 37 % 97 / 32 - 1.5
+        x[n // 3 : n // 3 + 1] = nan
+        if n > 2:
+            x[1] = 1.0
+        for given, bins in ((x, 4), (x.double(), 7), (x, edges)):
+            of = {} if bins is edges else {"range": (-1.0, 1.0)}
+            hist, found = given.to(device).histogram(bins, **of)
+            assert hist.dtype is given.dtype and found.numel() == hist.numel() + 1
+            e, expected = found.tolist(), [0.0] * hist.numel()
+            for v in given.tolist():
+                if e[0] <= v <= e[-1]:
+                    expected[min(sum(b <= v for b in e), len(expected)) - 1] += 1
+            assert hist.tolist() == expected
+            ones = rushlight.ones_like(given, device=device)
+            weighted = given.to(device).histogram(bins, weight=ones, **of)
+            assert weighted.hist.tolist() == expected
+
+
+def place(sequence, value, right):
+    """The steps that torch takes, which matter where a NaN is among the elements."""
+    low, high = 0, len(sequence)
+    while low < high:
+        middle = low + (high - low) // 2
+        x = sequence[middle]
+        if not (x > value if right else x >= value):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "bfloat16", "float64"])
+def test_places_of_every_count(dtype, right, device):
+    dtype = getattr(rushlight, dtype)
+    for n in range(1, 42):
+        row = (rushlight.arange(n) * 3 // 4 * 2).to(dtype)
+        values = (rushlight.arange(n + 13) * 7 % (2 * n + 3)).to(dtype)
+        if dtype.is_floating_point:
+            values[n // 2] = row[n - 1 - n % 3 :] = float("nan")
+        expected = [place(row.tolist(), v, right) for v in values.tolist()]
+        row, values = row.to(device), values.to(device)
+        assert rushlight.searchsorted(row, values, right=right).tolist() == expected
+        wide = rushlight.stack([row, row], 1).t()  # a row for each, and elements apart
+        places = rushlight.searchsorted(wide, values.expand(2, -1), right=right, out_int32=True)
+        assert places.tolist() == [expected] * 2
+        back = rushlight.arange(n - 1, -1, -1, device=device)
+        by = rushlight.searchsorted(row.flip(0), values, right=right, sorter=back)
+        assert by.tolist() == expected
+
+
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_places(dtype, right, device):
