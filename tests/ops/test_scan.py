@@ -74,7 +74,7 @@ def test_running_extremes(dtype, device):
         lines = [x]
         if dtype.is_floating_point:
             x[::4] = -x[::4]  # zeros of both signs
-            lines += [x.clone(), x.clone()]
+            lines += [x.clone(), x.clone(), x * 0]
             lines[1][n // 2 :: 7] = float("nan")
             lines[2][n - 1] = float("nan")
         for line in lines:
