@@ -68,6 +68,22 @@ def test_nan_is_greatest(device):
     same_as_torch(ours.kthvalue(5).values, theirs.kthvalue(5).values)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "bfloat16", "float32", "float64"])
+def test_lines_of_every_length(dtype, device):
+    """Few elements are inserted, more are compared with each other: equals keep their order."""
+    dtype = getattr(rushlight, dtype)
+    for n in range(1, 42):
+        x = (rushlight.arange(9 * n) * 37 % 101 % 7).to(dtype).reshape(9, n)
+        for given in (x, rushlight.cat([x, x], 1)[:, ::2], x.t().contiguous().t()):
+            for descending in (False, True):
+                values, indices = given.to(device).sort(1, descending, stable=True)
+                for row, v, i in zip(
+                    given.tolist(), values.tolist(), indices.tolist(), strict=True
+                ):
+                    order = sorted(range(n), key=lambda k: -row[k] if descending else row[k])
+                    assert i == order and v == [row[k] for k in order]
+
+
 CALLS = {
     "x.sort(1).values": "SortBackward0",
     "x.sort(0, True)[0]": "SortBackward0",
