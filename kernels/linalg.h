@@ -30,6 +30,9 @@ struct LinalgKernels {
   void (*eigh)(const View& a, const View& values, bool vectors, bool upper, const View& info);
   // a is lost. u (m, k) and vt (k, n) as they are sized: k = min(m, n), all, or no data for none.
   void (*svd)(const View& a, const View& u, const View& s, const View& vt, const View& info);
+  // b (max(m, n), k) := in its first n rows the shortest x that minimises |a x - b|, b in the first
+  // m; rank int64 (batch): parts of a up to rcond times the largest count as 0. Null: by svd().
+  void (*lstsq)(const View& a, const View& b, double rcond, const View& rank) = nullptr;
 };
 extern const LinalgKernels cpu_linalg;
 

@@ -21,12 +21,16 @@ struct SortKernels {
   // may be null. Returns how many.
   std::int64_t (*unique)(const View& in, bool consecutive, std::int64_t* first,
                          std::int64_t* inverse, std::int64_t* counts);
+  // Runs of equal elements of `in` (rank 1, dense): values[u], the first of the u-th, with room
+  // for one of each element; inverse and counts as in unique(). Null: unique() serves.
+  std::int64_t (*runs)(const View& values, const View& in, std::int64_t* inverse,
+                       std::int64_t* counts) = nullptr;
   // Where values go in the ascending rows of `sorted` (rank 2, one row for all or one for each row
   // of `values`), before or after equals. `sorter`, or null, holds the order of each row; a bad
   // index in it is found first: its position is returned, else -1.
   std::int64_t (*search)(const View& out, const View& sorted, const View& values,
                          const View* sorter, bool right);
-  // out[in[i]] += weights[i], or 1; in is int64, checked, of rank 1.
+  // out[in[i]] += weights[i], or 1; in is int64 or int32, checked, of rank 1.
   void (*count)(const View& out, const View& in, const View* weights);
   // Counts of values in equal parts of [low, high], others are left out; out has the dtype of in.
   void (*histogram)(const View& out, const View& in, double low, double high);

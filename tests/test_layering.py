@@ -290,7 +290,8 @@ STEPS = {
         "top_level_factors:triangular_solve"
     ),
     "over dimensions and sizes, eight at most": (
-        "_creation:empty_permuted _statistics:_counted _weight_norms:as_matrix "
+        "_creation:empty_permuted _statistics:_counted _statistics:_weights_counted "
+        "_weight_norms:as_matrix "
         "_weight_norms:first_vectors norms:matrix_norm "
         "resample:_sizes top_level_products:renorm"
     ),

@@ -63,6 +63,28 @@ void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   });
 }
 
+// Calls f(out offset, in offset, n, out step, in step) for each run. Of rows of up to `few`
+// elements the columns are the runs, as far as they stay in the nearest cache: a row takes longer
+// to begin.
+template <class F>
+void for_each_run(const CopyPlan& p, std::int64_t few, const F& f) {
+  constexpr std::int64_t kManyRows = 8, kPiece = 128;
+  if (p.rank < 2 || p.sizes[0] > few || p.sizes[1] < kManyRows)
+    return for_each_row(
+        p, [&](std::int64_t o, std::int64_t i, std::int64_t n) { f(o, i, n, p.out[0], p.in[0]); });
+  CopyPlan columns = p;
+  --columns.rank;
+  std::copy_n(p.sizes + 1, columns.rank, columns.sizes);
+  std::copy_n(p.out + 1, columns.rank, columns.out);
+  std::copy_n(p.in + 1, columns.rank, columns.in);
+  for_each_row(columns, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+    for (std::int64_t first = 0; first < n; first += kPiece)
+      for (std::int64_t k = 0; k < p.sizes[0]; ++k)
+        f(o + first * p.out[1] + k * p.out[0], i + first * p.in[1] + k * p.in[0],
+          std::min(kPiece, n - first), p.out[1], p.in[1]);
+  });
+}
+
 void copy(const View& out, const View& in) {
   if (out.numel == 0) return;
   if (out.dtype == in.dtype && out.numel <= kSmall && is_row_major(out) && is_row_major(in))
@@ -83,19 +105,24 @@ void copy(const View& out, const View& in) {
       if constexpr (!std::is_same_v<S, Bytes16>)
         if (const int dense = across(p))
           return transpose_all(p, dense, out.as<S>(), in.as<const S>());
-      for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
-        copy_run(out.as<S>() + o, p.out[0], in.as<const S>() + i, p.in[0], n);
-      });
+      constexpr std::int64_t kFew = 4;
+      for_each_run(
+          p, kFew,
+          [&](std::int64_t o, std::int64_t i, std::int64_t n, std::int64_t to, std::int64_t from) {
+            copy_run(out.as<S>() + o, to, in.as<const S>() + i, from, n);
+          });
     });
   }
   if (is_only_stored(out.dtype) || is_only_stored(in.dtype)) return cast_stored(p, out, in);
   const ConvertRow convert_row = row_conversion(out.dtype, in.dtype);
   const auto to_item = std::int64_t(item_size(out.dtype)),
              from_item = std::int64_t(item_size(in.dtype));
-  for_each_row(p, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
-    convert_row(out.as<char>() + o * to_item, p.out[0], in.as<const char>() + i * from_item,
-                p.in[0], n);
-  });
+  constexpr std::int64_t kFew = 16;
+  for_each_run(
+      p, kFew,
+      [&](std::int64_t o, std::int64_t i, std::int64_t n, std::int64_t to, std::int64_t from) {
+        convert_row(out.as<char>() + o * to_item, to, in.as<const char>() + i * from_item, from, n);
+      });
 }
 
 void fill(const View& out, Scalar value) {

@@ -13,13 +13,14 @@ namespace {
 // An addition waits for the one before it to the same bin, so neighbours have bins of their own,
 // while those stay in the nearest caches.
 constexpr std::int64_t kFewBins = 4096, kTables = 4;
+template <class I>
 void count_few(const View& out, const View& in) {
   const std::int64_t step = in.strides[0], bins = out.numel, table = bins + 1;
   Scratch<std::int64_t> tables(std::size_t(kTables * table));  // the last of each: changed since
   tables.zero();                                               // it was checked
-  const auto* const first = in.as<const std::int64_t>();
+  const I* const first = in.as<const I>();
   serial_for(in.numel, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t* at = first + begin * step;
+    const I* at = first + begin * step;
     std::int64_t* const counts = tables.data();
     const auto take = [&](std::int64_t t) {
       const auto to = static_cast<std::uint64_t>(read_once(at + t * step));
@@ -37,10 +38,10 @@ void count_few(const View& out, const View& in) {
     out.as<std::int64_t>()[b] = sum;
   }
 }
-}  // namespace
 
-void count(const View& out, const View& in, const View* weights) {
-  if (!weights && out.dtype == DType::int64 && out.numel <= kFewBins) return count_few(out, in);
+template <class I>
+void count_from(const View& out, const View& in, const View* weights) {
+  if (!weights && out.dtype == DType::int64 && out.numel <= kFewBins) return count_few<I>(out, in);
   dispatch_all(out.dtype, [&]<class T>(Type<T>) {
     if constexpr (std::is_same_v<T, std::int64_t> || std::is_floating_point_v<T>) {
       std::fill_n(out.as<T>(), out.numel, T(0));
@@ -48,13 +49,20 @@ void count(const View& out, const View& in, const View* weights) {
       for (std::int64_t i = 0; i < in.numel; ++i) {
         interruptible.done(1);
         // It was checked; changed since then, it counts nowhere.
-        const std::int64_t to =
-            checked_index(in.as<const std::int64_t>() + i * in.strides[0], out.numel);
+        const std::int64_t to = checked_index(in.as<const I>() + i * in.strides[0], out.numel);
         if (to >= 0)
           out.as<T>()[to] += weights ? weights->as<const T>()[i * weights->strides[0]] : T(1);
       }
     }
   });
+}
+}  // namespace
+
+void count(const View& out, const View& in, const View* weights) {
+  if (in.dtype == DType::int32)
+    count_from<std::int32_t>(out, in, weights);
+  else
+    count_from<std::int64_t>(out, in, weights);
 }
 
 void histogram(const View& out, const View& in, double low, double high) {

@@ -108,30 +108,67 @@ void scan(Scan kind, const View& out, const View& in, int dim) {
   });
 }
 
-void extreme(bool largest, const View& values, const View& indices, const View& in, int dim) {
-  if (in.numel == 0) return;
+// The extreme so far and its index, over pieces of a line. Until there is a NaN, each step waits
+// for one instruction of the step before: the larger of two.
+template <bool largest, class T>
+class RunningExtreme {
+ public:
+  explicit RunningExtreme(const T* x) : best_(load(x)) {}
+  // Elements [i, end) of a line; y and where are its results.
+  [[gnu::always_inline]] inline void walk(std::int64_t i, std::int64_t end, const T* x,
+                                          std::int64_t x_step, T* y, std::int64_t y_step,
+                                          std::int64_t* where, std::int64_t where_step) {
+    auto best = best_;
+    std::int64_t at = at_;
+    const auto put = [&] {
+      store(y + i * y_step, best);
+      where[i * where_step] = at;
+    };
+    const std::int64_t before_nan = best == best ? end : i;
+    for (; i < before_nan; ++i) {
+      const auto now = load(x + i * x_step);
+      if (now != now) break;
+      at = (largest ? now >= best : now <= best) ? i : at;
+      best = (largest ? best > now : best < now) ? best : now;
+      put();
+    }
+    for (; i < end; ++i) {
+      const auto now = load(x + i * x_step);
+      if (scans::now_is_better(now, best, largest)) best = now, at = i;
+      put();
+    }
+    best_ = best, at_ = at;
+  }
+
+ private:
+  decltype(load(static_cast<const T*>(nullptr))) best_;
+  std::int64_t at_ = 0;
+};
+
+template <bool largest>
+void extreme_of(const View& values, const View& indices, const View& in, int dim) {
   const Lines<3> lines(dim, in, values, indices);
-  const std::int64_t n = lines.length;
+  const auto [x_step, y_step, where_step] = lines.step;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
     each_line(lines, [&](const auto& at) {
       const T* const x = in.as<const T>() + at[0];
       T* const y = values.as<T>() + at[1];
       std::int64_t* const where = indices.as<std::int64_t>() + at[2];
-      auto best = load(x);
-      std::int64_t best_at = 0;
-      serial_for(n, [&](std::int64_t i, std::int64_t end) {
-        for (; i < end; ++i) {
-          const auto now = load(x + i * lines.step[0]);
-          if (scans::now_is_better(now, best, largest)) {
-            best = now;
-            best_at = i;
-          }
-          store(y + i * lines.step[1], best);
-          where[i * lines.step[2]] = best_at;
-        }
+      RunningExtreme<largest, T> running(x);
+      serial_for(lines.length, [&](std::int64_t i, std::int64_t end) {
+        if (x_step == 1 && y_step == 1 && where_step == 1)
+          running.walk(i, end, x, 1, y, 1, where, 1);
+        else
+          running.walk(i, end, x, x_step, y, y_step, where, where_step);
       });
     });
   });
+}
+
+void extreme(bool largest, const View& values, const View& indices, const View& in, int dim) {
+  if (in.numel == 0) return;
+  largest ? extreme_of<true>(values, indices, in, dim)
+          : extreme_of<false>(values, indices, in, dim);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 // The bin of element i. It was checked; changed since then, it counts in none, which `bins` says.
 struct BinOf {
-  const Index* in;
+  Reader<Index> in;
   Index step, bins;
   __device__ Index operator()(Index i) const {
     const Index bin = in[i * step];
@@ -52,7 +52,7 @@ void count(const View& out, const View& in, const View* weights) {
   const Index n = in.numel, step = in.rank ? in.strides[0] : 1, bins = out.numel;
   check(cudaMemsetAsync(out.data, 0, std::size_t(bins) * item_size(out.dtype), current().stream),
         "bincount");
-  const BinOf bin_of = {in.as<const Index>(), step, bins};
+  const BinOf bin_of = {Reader<Index>(in), step, bins};
   if (!weights)
     return launch_items("bincount", count_ones, n, n, bin_of, out.as<unsigned long long>());
   const SortedKeys sorted("bincount", n, bin_of, bins + 1);

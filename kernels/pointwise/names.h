@@ -46,6 +46,7 @@ struct SqrtPower;
 struct RsqrtPower;
 struct ReciprocalPower;
 struct Lerp;
+struct Addcmul;
 
 // comparison.h
 struct Eq;

@@ -38,6 +38,30 @@ def _edges(name, x, bins, range):
 def _counted(name, points, edges, weight, density):
     if not points.is_floating_point():
         raise NotImplementedError(f"\"{name}\" not implemented for '{DTYPE_NAMES[points.dtype]}'")
+    if weight is None and len(edges) == 1:
+        hist = _ones_counted(points[:, 0], edges[0])
+    else:
+        hist = _weights_counted(points, edges, weight)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            shape = [1] * len(edges)
+            shape[d] = -1
+            hist = hist / (e[1:] - e[:-1]).reshape(shape)
+    return hist
+
+
+def _ones_counted(x, edges):
+    n = edges.shape[0] - 1
+    x = x.contiguous()
+    # 0: below all edges; n + 1: the last one, which its bin has too, what lies above it, and NaN.
+    places = _C.searchsorted(edges, x, right=True, out_int32=True)
+    hist = places.bincount(minlength=n + 2)[1 : n + 1]
+    hist[n - 1 :] += (x == edges[-1]).sum()
+    return hist.to(x.dtype)
+
+
+def _weights_counted(points, edges, weight):
     inside = points.new_ones(points.shape[0], dtype=_C.bool)
     flat = points.new_zeros(points.shape[0], dtype=_C.int64)
     for d, e in enumerate(edges):
@@ -49,14 +73,7 @@ def _counted(name, points, edges, weight, density):
     amounts = _C.ones_like(points[:, 0]) if weight is None else weight.reshape(-1)
     total = _C.Size(sizes).numel()
     hist = points.new_zeros(total)
-    hist = hist.scatter_add(0, flat[inside], amounts[inside].to(points.dtype)).reshape(sizes)
-    if density:
-        hist = hist / hist.sum()
-        for d, e in enumerate(edges):
-            shape = [1] * len(edges)
-            shape[d] = -1
-            hist = hist / (e[1:] - e[:-1]).reshape(shape)
-    return hist
+    return hist.scatter_add(0, flat[inside], amounts[inside].to(points.dtype)).reshape(sizes)
 
 
 @op("torch", "Tensor", out=True, returns="hist, bin_edges", differentiable=False, waits=True)

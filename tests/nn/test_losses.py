@@ -176,3 +176,41 @@ def test_warnings(reference, on_device):
             functional.mse_loss(x, x, size_average=False)
         with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
             assert library.nn.MSELoss(reduce=False).reduction == "none"
+
+
+def multilabel_margin(x, y):
+    """By definition, of one row: the loss and its gradient."""
+    targets = []
+    for label in y:
+        if label < 0:
+            break
+        targets.append(label)
+    loss, gradient = 0.0, [0.0] * len(x)
+    for t in targets:
+        for i in range(len(x)):
+            gap = 1 - x[t] + x[i]
+            if i not in targets and gap > 0:
+                loss += gap / len(x)
+                gradient[i] += 1 / len(x)
+                gradient[t] -= 1 / len(x)
+    return loss, gradient
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("offset", [0.0, 256.0])
+def test_multilabel_margins_of_any_width(dtype, offset, device):
+    dtype = getattr(rushlight, dtype)
+    rushlight.manual_seed(2)
+    for c in (*range(1, 42), 130):
+        x = (rushlight.randn(3, c).mul(2).round() / 2 + offset).to(dtype)  # of which many are equal
+        y = rushlight.randint(0, c, (3, c))
+        y[0, c // 2 :], y[1, 0] = -1, -1
+        leaf = x.to(device).requires_grad_()
+        loss = rushlight.nn.functional.multilabel_margin_loss(leaf, y.to(device), reduction="none")
+        loss.sum().backward()
+        rtol = {"float64": 1e-12, "float32": 1e-5}.get(str(dtype).split(".")[1], 0.03)
+        for row in range(3):
+            expected, gradient = multilabel_margin(x[row].tolist(), y[row].tolist())
+            assert loss.dtype is dtype and loss[row].item() == pytest.approx(expected, rel=rtol)
+            found = leaf.grad[row].tolist()
+            assert found == pytest.approx(gradient, rel=10 * rtol, abs=10 * rtol)

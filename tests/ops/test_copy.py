@@ -139,3 +139,21 @@ def test_every_float16_in_a_long_row(device):
             assert is_same(rl.from_numpy(between).to(device).half(), between.astype(np.float16))
     nan = rl.full((33,), float("nan"), device=device)
     assert nan.half().float().isnan().all() and (nan.half() + 1).isnan().all()
+
+
+@pytest.mark.parametrize("columns", range(1, 20))
+def test_few_columns(columns, device):
+    """Of rows of a few elements the columns are copied, 128 elements at a time."""
+    for rows in (*range(1, 42), 127, 128, 129, 300):
+        wide = numbers("float32", 2, rows, columns + 3)
+        x = rl.from_numpy(wide).to(device)
+        part, expected = x[..., 2 : 2 + columns], wide[..., 2 : 2 + columns]
+        check(part.contiguous(), expected)
+        for kind in (rl.int32, rl.float64, rl.bool, rl.bfloat16):
+            cast = part.to(kind, memory_format=rl.contiguous_format)
+            check(cast.float(), expected.astype(bool) if kind is rl.bool else expected)
+        for source in (part, part.int(), part[..., :1].expand(part.shape)):
+            target = rl.full((2, rows, columns + 1), -1.0, device=device)
+            target[..., 1:] = source
+            assert is_same(target[..., 1:], source.cpu().float().numpy())
+            assert (target[..., 0] == -1).all()

@@ -86,3 +86,21 @@ def test_refusals(on_device):
             wrong()
     with pytest.raises(ValueError, match="not a valid value for compute_mode"):
         rl.cdist(x, x, compute_mode="fast")
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, math.inf])
+def test_rows_of_any_length(device, p):
+    for d in range(1, 42):
+        x = rows(3, d).to(device)
+        x[1, ::3] = x[0, ::3]
+        result = rl.pdist(x, p).tolist()
+        first = x.tolist()
+        for got, (i, j) in zip(result, ((0, 1), (0, 2), (1, 2)), strict=True):
+            pair = [s - t for s, t in zip(first[i], first[j], strict=True)]
+            assert got == pytest.approx(length(pair, p), rel=1e-9)
+    x = rows(4, 41).to(device)
+    for at in (0, 8, 16, 31, 40):  # a NaN wins in each lane
+        x[2, at] = math.nan
+        assert rl.pdist(x, p).isnan().tolist() == [p != 0 and 2 in (i, j) for i in range(4)
+                                                   for j in range(i + 1, 4)]  # fmt: skip
+        x[2, at] = 0.0

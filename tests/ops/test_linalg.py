@@ -173,6 +173,58 @@ def test_known_values():
     assert x.item() == pytest.approx(2)
 
 
+LEAST_SQUARES = [(4, 4, 1), (7, 3, 2), (3, 7, 2), (1, 1, 1), (1, 5, 3), (5, 1, 3), (41, 17, 5)]
+
+
+@pytest.mark.parametrize("driver", [None, "gels", "gelsy", "gelsd"])
+@pytest.mark.parametrize("shape", LEAST_SQUARES)
+def test_least_squares(shape, driver):
+    m, n, k = shape
+    a, b = matrices(2, m, n), matrices(2, m, k, seed=1)
+    if driver != "gels":
+        a[1, :, -1] = a[1, :, 0]  # not of full rank
+    result = linalg.lstsq(a, b, driver=driver)
+    assert close(result.solution, linalg.pinv(a) @ b)
+    assert close(linalg.lstsq(a[:1], b, driver=driver).solution, linalg.pinv(a[:1]) @ b)
+    assert close(
+        linalg.lstsq(a[0], b[0, :, 0], driver=driver).solution, linalg.pinv(a[0]) @ b[0, :, 0]
+    )
+    assert close(
+        linalg.lstsq(a.mT.contiguous().mT, b.mT.contiguous().mT).solution, linalg.pinv(a) @ b
+    )
+    ranks = [] if driver == "gels" else linalg.matrix_rank(a).tolist()
+    assert result.rank.tolist() == ranks and result.rank.dtype is torch.int64
+    assert close(linalg.lstsq(a.float(), b.float()).solution.double(), linalg.pinv(a) @ b, 1e-3)
+
+
+def test_least_squares_take_small_parts_as_nothing():
+    a = torch.diag(torch.tensor([1.0, 0.5, 1e-3]))
+    b = torch.ones(3, 1)
+    for rcond, rank in ((None, 3), (1e-2, 2), (0.7, 1)):
+        result = linalg.lstsq(a, b, rcond=rcond)
+        assert result.rank.item() == rank
+        assert close(
+            result.solution[:, 0], torch.tensor([1.0, 2.0 * (rank > 1), 1e3 * (rank > 2)]), 1e-2
+        )
+    for empty in ((0, 3, 2), (3, 0, 2), (3, 2, 0)):
+        m, n, k = empty
+        assert linalg.lstsq(torch.ones(m, n), torch.ones(m, k)).solution.shape == (n, k)
+
+
+TOLERANCES = [{}, {"rtol": 0.3}, {"atol": 0.3}, {"tol": 0.3}, {"rtol": -1.0}]
+
+
+@pytest.mark.parametrize("tolerances", [*TOLERANCES, {"atol": 0.1, "rtol": 0.3}])
+def test_ranks(tolerances):
+    a = torch.diag_embed(torch.tensor([[2.0, 0.5, 0.0], [0.2, 0.1, 0.05], [0.0, 0.0, 0.0]]))
+    values = linalg.svdvals(a)
+    atol = tolerances.get("atol", tolerances.get("tol", 0.0))
+    rtol = tolerances.get("rtol", 0.0 if atol else 3 * torch.finfo(torch.float32).eps)
+    limit = (values.amax(-1, True) * rtol).clamp(min=atol)
+    assert linalg.matrix_rank(a, **tolerances).equal((values > limit).sum(-1))
+    assert linalg.matrix_rank(a, hermitian=True, **tolerances).equal((values > limit).sum(-1))
+
+
 GRADIENTS = {
     "cholesky": (lambda a: linalg.cholesky(a @ a.mT + 4 * torch.eye(3).double()), (3, 3)),
     "solve": (lambda a: linalg.solve(a + 3 * torch.eye(3).double(), a[..., :2]), (2, 3, 3)),
@@ -189,6 +241,9 @@ GRADIENTS = {
     "singular vectors": (
         lambda a: tuple(x ** 2 for x in linalg.svd(a, full_matrices=False)), (2, 3)),
     "pinv": (linalg.pinv, (4, 3)),
+    "lstsq": (lambda a: linalg.lstsq(a[..., :2], a[..., 2:]).solution, (4, 3)),
+    "lstsq wide": (lambda a: linalg.lstsq(a[..., :3], a[..., 3:]).solution, (2, 2, 5)),
+    "lstsq batch": (lambda a: linalg.lstsq(a[0, :, :2], a[..., 2:]).solution, (2, 4, 3)),
     "lu": (lambda a: tuple(linalg.lu(a)[1:]), (3, 3)),
     "lu wide": (lambda a: tuple(linalg.lu(a)[1:]), (2, 2, 4)),
     "lu tall": (lambda a: tuple(linalg.lu(a)[1:]), (4, 2)),

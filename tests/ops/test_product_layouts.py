@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 import rushlight
@@ -115,3 +116,56 @@ def test_a_bias_of_any_layout(dtype, device):
             assert t.equal(t.addmm(added, x, y).cpu(), wanted), (m, k, n, added.stride())
             found = t.nn.functional.linear(x, y.t().contiguous(), added)
             assert t.equal(found.cpu(), wanted), (m, k, n, added.stride())
+
+
+KRONECKER = [  # short rows and long, few products and many, vectors, a batch; one factor is a row
+    ((16, 8), (16, 9)), ((3, 4), (5, 6)), ((5, 6, 7), (9, 8)), ((40,), (600,)), ((600,), (40,)),
+    ((1, 130), (130, 2)), ((130, 2), (1, 130)), ((4, 3, 5), (2, 5, 7, 5)), ((9, 5), (4, 300)),
+    ((33, 1), (31, 17)), ((31, 17), (33, 1)), ((), (3, 2)), ((0, 3), (200, 100)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right"), KRONECKER)
+def test_kron(left, right, device):
+    rushlight.manual_seed(1)
+    double = {"dtype": rushlight.float64, "device": device, "requires_grad": True}
+    a, b = rushlight.randn(left, **double), rushlight.randn(right, **double)
+    product = rushlight.kron(a, b)
+    expected = np.kron(a.detach().cpu().numpy(), b.detach().cpu().numpy())
+    assert product.is_contiguous()
+    np.testing.assert_array_equal(product.detach().cpu().numpy(), expected)
+    weights = rushlight.randn(product.shape, dtype=a.dtype, device=device)
+    gradients = rushlight.autograd.grad((product * weights).sum(), (a, b), create_graph=True)
+    # the product is linear in each factor
+    for x, g in zip((a, b), gradients, strict=True):
+        assert rushlight.allclose((x * g).sum(), (product * weights).sum())
+    if not a.numel():
+        return
+    (of_b,) = rushlight.autograd.grad(gradients[0].sum(), b)
+    (same,) = rushlight.autograd.grad(
+        (rushlight.kron(rushlight.ones_like(a), b) * weights).sum(), b
+    )
+    assert rushlight.allclose(of_b, same)
+    whole = rushlight.kron(a.detach().mul(9).int(), b.detach().mul(9).to(rushlight.int16))
+    assert whole.dtype is rushlight.int32
+    of_numbers = np.kron((a * 9).int().tolist(), (b * 9).int().tolist())
+    assert whole.tolist() == of_numbers.tolist()
+    half = rushlight.kron(a.detach().bfloat16(), b.detach().bfloat16())
+    assert half.dtype is rushlight.bfloat16 and half.is_contiguous()
+    assert rushlight.allclose(half.double(), product, rtol=0.02)
+
+
+def test_addr_keeps_what_it_does_not_read_and_rounds_each_step(device):
+    nan = rushlight.full((3, 4), float("nan"), device=device)
+    u, v = rushlight.arange(1.0, 4.0, device=device), rushlight.arange(4.0, device=device)
+    assert rushlight.addr(nan, u, v, beta=0).equal(rushlight.outer(u, v))
+    assert rushlight.addr(nan[0], u, v, beta=0, alpha=2).equal(2 * rushlight.outer(u, v))
+    for kind in (rushlight.float16, rushlight.bfloat16):
+        x, a, b = (t.to(kind) / 7 for t in (rushlight.ones_like(nan), u, v))
+        assert rushlight.addr(x, a, b).equal(x + rushlight.outer(a, b))
+    whole = rushlight.addr(rushlight.ones_like(nan).int(), u.long(), v.int(), beta=3, alpha=-2)
+    assert whole.dtype is rushlight.int64
+    assert whole.tolist() == (3 - 2 * rushlight.outer(u, v)).long().tolist()
+    assert rushlight.addr(nan > 0, u > 1, v > 1).equal(rushlight.outer(u > 1, v > 1))
+    with pytest.raises(RuntimeError, match="must match"):
+        rushlight.addr(nan, v, v)

@@ -56,6 +56,42 @@ def test_nan_wins(device):
     same_as_torch(ours.cumsum(0), theirs.cumsum(0))
 
 
+def running(values, better):
+    """By definition: of equals the last is the index, and a NaN wins."""
+    best, at, result = values[0], 0, []
+    for i, now in enumerate(values):
+        if now != now or (best == best and better(now, best)):
+            best, at = now, i
+        result.append((repr(best), at))
+    return result
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64"])
+def test_running_extremes(dtype, device):
+    dtype = getattr(rushlight, dtype)
+    for n in (*range(1, 42), 70_000):  # the last is walked in pieces
+        x = (rushlight.arange(n) * 37 % 11 % 5 - 2).to(dtype)
+        lines = [x]
+        if dtype.is_floating_point:
+            x[::4] = -x[::4]  # zeros of both signs
+            lines += [x.clone(), x.clone(), x * 0]
+            lines[1][n // 2 :: 7] = float("nan")
+            lines[2][n - 1] = float("nan")
+        for line in lines:
+            expected = {
+                "cummax": running(line.tolist(), lambda a, b: a >= b),
+                "cummin": running(line.tolist(), lambda a, b: a <= b),
+            }
+            apart = rushlight.stack([line, line], 1).to(device)
+            for name, answer in expected.items():
+                for given, dim in ((line.to(device), 0), (apart, 0), (apart.t(), 1)):
+                    values, indices = getattr(given, name)(dim)
+                    if given.dim() > 1:
+                        values, indices = values.select(1 - dim, 1), indices.select(1 - dim, 0)
+                    pairs = zip(values.tolist(), indices.tolist(), strict=True)
+                    assert [(repr(v), i) for v, i in pairs] == answer
+
+
 @pytest.mark.parametrize("dtype, first, rest", [("bfloat16", 24, 0), ("float16", 10, -14)])
 def test_sums_of_halves_are_held_in_float(dtype, first, rest):
     # what one element adds is lost in float, what all add would be seen if double held the sum

@@ -68,6 +68,22 @@ def test_nan_is_greatest(device):
     same_as_torch(ours.kthvalue(5).values, theirs.kthvalue(5).values)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "bfloat16", "float32", "float64"])
+def test_lines_of_every_length(dtype, device):
+    """Few elements are inserted, more are compared with each other: equals keep their order."""
+    dtype = getattr(rushlight, dtype)
+    for n in range(1, 42):
+        x = (rushlight.arange(9 * n) * 37 % 101 % 7).to(dtype).reshape(9, n)
+        for given in (x, rushlight.cat([x, x], 1)[:, ::2], x.t().contiguous().t()):
+            for descending in (False, True):
+                values, indices = given.to(device).sort(1, descending, stable=True)
+                for row, v, i in zip(
+                    given.tolist(), values.tolist(), indices.tolist(), strict=True
+                ):
+                    order = sorted(range(n), key=lambda k: -row[k] if descending else row[k])
+                    assert i == order and v == [row[k] for k in order]
+
+
 CALLS = {
     "x.sort(1).values": "SortBackward0",
     "x.sort(0, True)[0]": "SortBackward0",
@@ -111,6 +127,36 @@ def test_distinct_values(dtype, shape, device):
             same_as_torch(ours.unique(dim=d, **flags), theirs.unique(dim=d, **flags))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "bfloat16", "float64"])
+def test_runs(dtype, device):
+    dtype = getattr(rushlight, dtype)
+    flags = {"return_inverse": True, "return_counts": True}
+    for n in (*range(42), 70_000):  # by definition; the last is looked at in pieces
+        wide = (rushlight.arange(2 * n) * 7 % 11 % 4 // 2).to(dtype)
+        for x in (wide[:n], wide[::2], wide[: n - n % 3].reshape(3, -1).t()):
+            x = x.to(device)
+            flat = x.reshape(-1).tolist()
+            begins = [i for i, v in enumerate(flat) if i == 0 or v != flat[i - 1]]
+            ends = [*begins[1:], len(flat)]
+            values, inverse, counts = x.unique_consecutive(**flags)
+            assert values.dtype is dtype and values.tolist() == [flat[i] for i in begins]
+            assert counts.tolist() == [b - a for a, b in zip(begins, ends, strict=False) if flat]
+            assert inverse.shape == x.shape and inverse.is_contiguous()
+            assert values[inverse].tolist() == x.tolist() or not flat
+            assert x.unique_consecutive().tolist() == values.tolist()
+            assert x.unique_consecutive(return_counts=True)[1].tolist() == counts.tolist()
+
+
+def test_runs_begin_with_their_first_element(device):
+    nan = float("nan")
+    x = rushlight.tensor([0.0, -0.0, nan, nan, -0.0, 0.0, 1.0, 1.0], device=device)
+    values, counts = x.unique_consecutive(return_counts=True)
+    assert repr(values.tolist()) == "[0.0, nan, nan, -0.0, 1.0]"
+    assert counts.tolist() == [2, 1, 1, 2, 2]
+    few = rushlight.ones(1000, device=device).unique_consecutive()
+    assert few.tolist() == [1.0] and few.untyped_storage().nbytes() == 4  # not that of all
+
+
 @pytest.mark.parametrize(
     "call",
     ["T.unique(x)", "T.unique(x, dim=0)", "T.unique_consecutive(x)", "x.unique_consecutive(dim=0)",
@@ -139,14 +185,73 @@ def test_counts(device):
         ours.bincount(rushlight.tensor(weights, device=device)),
         theirs.bincount(torch.tensor(weights)),
     )
-    for most in (7, 511, 512, 3000):
-        many = rushlight.arange(2000, device=device) * 31 % most
-        for given in (many, many[::3], many.int()):
+    for most in (7, 511, 512, 3000, 6000):
+        many = rushlight.arange(2 * most, device=device) * 31 % most
+        for given in (many, many[::3], many.int(), many.int()[::2], many.short()):
             expected = np.bincount(given.cpu().numpy(), minlength=5)
             assert given.bincount(minlength=5).tolist() == expected.tolist()
+            halves = rushlight.full(given.shape, 0.5, device=device)
+            assert given.bincount(halves, 5).tolist() == (expected * 0.5).tolist()
+    with pytest.raises(RuntimeError, match="1-d non-negative"):
+        rushlight.tensor([3, -1, 2], dtype=rushlight.int32, device=device).bincount()
     ours, theirs = both("m(300)", "float32", device)
     same_as_torch(ours.histc(20, -2, 2), theirs.histc(20, -2, 2))
     same_as_torch(ours.histc(7), theirs.histc(7))
+
+
+def test_histogram(device):
+    nan = float("nan")
+    edges = rushlight.tensor([-1.0, 0.0, 0.5, 1.0, 1.0], device=device)
+    for n in (*range(42), 3000):
+        x = rushlight.arange(n) * 37 % 97 / 32 - 1.5
+        x[n // 3 : n // 3 + 1] = nan
+        if n > 2:
+            x[1] = 1.0
+        for given, bins in ((x, 4), (x.double(), 7), (x, edges)):
+            of = {} if bins is edges else {"range": (-1.0, 1.0)}
+            hist, found = given.to(device).histogram(bins, **of)
+            assert hist.dtype is given.dtype and found.numel() == hist.numel() + 1
+            e, expected = found.tolist(), [0.0] * hist.numel()
+            for v in given.tolist():
+                if e[0] <= v <= e[-1]:
+                    expected[min(sum(b <= v for b in e), len(expected)) - 1] += 1
+            assert hist.tolist() == expected
+            ones = rushlight.ones_like(given, device=device)
+            weighted = given.to(device).histogram(bins, weight=ones, **of)
+            assert weighted.hist.tolist() == expected
+
+
+def place(sequence, value, right):
+    """The steps that torch takes, which matter where a NaN is among the elements."""
+    low, high = 0, len(sequence)
+    while low < high:
+        middle = low + (high - low) // 2
+        x = sequence[middle]
+        if not (x > value if right else x >= value):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "bfloat16", "float64"])
+def test_places_of_every_count(dtype, right, device):
+    dtype = getattr(rushlight, dtype)
+    for n in range(1, 42):
+        row = (rushlight.arange(n) * 3 // 4 * 2).to(dtype)
+        values = (rushlight.arange(n + 13) * 7 % (2 * n + 3)).to(dtype)
+        if dtype.is_floating_point:
+            values[n // 2] = row[n - 1 - n % 3 :] = float("nan")
+        expected = [place(row.tolist(), v, right) for v in values.tolist()]
+        row, values = row.to(device), values.to(device)
+        assert rushlight.searchsorted(row, values, right=right).tolist() == expected
+        wide = rushlight.stack([row, row], 1).t()  # a row for each, and elements apart
+        places = rushlight.searchsorted(wide, values.expand(2, -1), right=right, out_int32=True)
+        assert places.tolist() == [expected] * 2
+        back = rushlight.arange(n - 1, -1, -1, device=device)
+        by = rushlight.searchsorted(row.flip(0), values, right=right, sorter=back)
+        assert by.tolist() == expected
 
 
 @pytest.mark.parametrize("right", [False, True])

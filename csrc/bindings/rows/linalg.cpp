@@ -33,6 +33,7 @@ void bind_linalg(pybind11::module_& m) {
                          "Raises LinAlgError for the first info that is not 0.");
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
                    "The pseudo-inverse, with tensors as tolerances.");
+  op<&linalg_lstsq>(m, "_linalg_lstsq(a, b, rcond)", kFunction, "The solution, and the rank of a.");
   op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", As::both,
              R"(R of a QR decomposition, with the reflections of Q below it, as LAPACK has them.
 

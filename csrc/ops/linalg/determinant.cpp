@@ -110,7 +110,23 @@ Pair linalg_slogdet(const Tensor& a) {
   return {outs[0], outs[1]};
 }
 
-// The gradient is that of Golub and Pereyra (1973), which needs no singular vectors.
+// That of Golub and Pereyra (1973), which needs no singular vectors.
+Tensor pinv_gradient(const Tensor& matrix, const Tensor& p, const Tensor& g) {
+  const auto flip = [](const Tensor& t) { return transpose(t, -2, -1); };
+  const Tensor across = flip(g), pt = flip(p);
+  if (matrix.size(-2) <= matrix.size(-1)) {
+    const Tensor k = matmul(across, p), right = matmul(k, pt);
+    const Tensor within = sub(right, matmul(matmul(matrix, p), right));
+    const Tensor outside = matmul(matmul(pt, p), sub(across, matmul(k, matrix)));
+    // tolerances for each matrix may have spread the result over a batch
+    return sum_to(sub(add(within, outside), flip(matmul(p, k))), matrix.shape());
+  }
+  const Tensor k = matmul(p, across), left = matmul(pt, k);
+  const Tensor outside = matmul(matmul(sub(across, matmul(matrix, k)), p), pt);
+  const Tensor within = sub(left, matmul(matmul(left, p), matrix));
+  return sum_to(sub(add(outside, within), flip(matmul(k, p))), matrix.shape());
+}
+
 Tensor linalg_pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   linalg_check("linalg.pinv", a, hermitian);
   Tensor out;
@@ -134,20 +150,7 @@ Tensor linalg_pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool
   return record(
       "LinalgPinvBackward0", out,
       [a = Saved(a), pinv = SavedOutput(out)](Tensor g, Node& self) -> Gradients {
-        const Tensor matrix = a.get(), p = pinv.get(self);
-        const auto flip = [](const Tensor& t) { return transpose(t, -2, -1); };
-        const Tensor across = flip(g), pt = flip(p);
-        if (matrix.size(-2) <= matrix.size(-1)) {
-          const Tensor k = matmul(across, p), right = matmul(k, pt);
-          const Tensor within = sub(right, matmul(matmul(matrix, p), right));
-          const Tensor outside = matmul(matmul(pt, p), sub(across, matmul(k, matrix)));
-          // tolerances for each matrix may have spread the result over a batch
-          return sum_to(sub(add(within, outside), flip(matmul(p, k))), matrix.shape());
-        }
-        const Tensor k = matmul(p, across), left = matmul(pt, k);
-        const Tensor outside = matmul(matmul(sub(across, matmul(matrix, k)), p), pt);
-        const Tensor within = sub(left, matmul(matmul(left, p), matrix));
-        return sum_to(sub(add(outside, within), flip(matmul(k, p))), matrix.shape());
+        return pinv_gradient(a.get(), pinv.get(self), g);
       },
       a);
 }

@@ -51,6 +51,13 @@ Pair linalg_slogdet(const Tensor& a);  // the sign, log |det|
 // Singular values up to atol or up to rtol times the largest count as 0; both broadcast with
 // (batch, 1).
 Tensor linalg_pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian);
+// Its gradient by a, for the pseudo-inverse p of a and the gradient g of p.
+Tensor pinv_gradient(const Tensor& a, const Tensor& p, const Tensor& g);
+
+// ---- lstsq.cpp
+// The shortest x that minimises |a x - b| for matrices b, and the rank of a, where parts up to
+// rcond times the largest count as 0.
+Pair linalg_lstsq(const Tensor& a, const Tensor& b, double rcond);
 
 // ---- powers.cpp
 Tensor linalg_matrix_power(const Tensor& a, std::int64_t n);  // of the inverse where n < 0

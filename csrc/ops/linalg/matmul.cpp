@@ -251,8 +251,8 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
   if (vec1.dim() != 1 || vec2.dim() != 1)
     fail<RuntimeError>("addr: Expected 1-D argument vec1 and vec2, but got ", vec1.dim(), "-D and ",
                        vec2.dim(), "-D");
-  const Tensor product = outer(vec1, vec2);
-  const DType common = promote_types(input.dtype(), product.dtype());
+  const DType of_product = promote_types(vec1.dtype(), vec2.dtype());
+  const DType common = promote_types(input.dtype(), of_product);
   for (const auto& [name, number] : {std::pair("beta", beta), std::pair("alpha", alpha)}) {
     if (number.is_floating() && is_integral(common))
       fail<RuntimeError>("For integral input tensors, argument ", name,
@@ -262,17 +262,18 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
                          "a number: the result is ", common);
     check_fits("addr", name, number, common);
   }
-  if (input.dtype() == DType::boolean && product.dtype() == DType::boolean) {
+  if (common == DType::boolean) {
     const auto chosen = [](const Tensor& t, Scalar by) {
       return by.as_double() != 0 ? t : zeros_like(t);
     };
-    return apply<LogicalOr>(chosen(input, beta), chosen(product, alpha));
+    return apply<LogicalOr>(chosen(input, beta), chosen(outer(vec1, vec2), alpha));
   }
-  if (beta.as_double() == 0) {  // then input is not read, and a NaN in it does not spread
-    broadcast(input.sizes(), product.sizes());
-    return add(zeros_like(input), scaled(product, alpha));
-  }
-  return add(scaled(input, beta), scaled(product, alpha));
+  // With 0, input is not read: a NaN in it does not spread.
+  const Tensor first = beta.as_double() == 0 ? zeros_like(input) : scaled(input, beta);
+  if (is_reduced(common)) return add(first, scaled(outer(vec1, vec2), alpha));  // each is rounded
+  const Tensor column = unsqueeze(vec1, 1);
+  const Input inputs[] = {as_input(first), as_input(vec2), as_input(column)};
+  return pointwise(pointwise_op<Addcmul>(), inputs, &alpha);
 }
 
 std::string matmul_library() { return backend(kCpu).matmul->library(); }

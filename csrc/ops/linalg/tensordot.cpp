@@ -60,6 +60,18 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left_dims, const 
   return reshape(product, sizes);
 }
 
+// Rows of products that are shorter are made of copies of the factors.
+constexpr std::int64_t kShortRow = 256, kManyProducts = 1 << 14;
+
+// A factor's last two dimensions as one: one of them, of size 1, becomes `size`.
+static Tensor with_long_rows(const Tensor& t, int from_last, std::int64_t size) {
+  Shape wide = t.shape(), merged = t.shape();
+  wide[wide.rank - from_last] = size;
+  merged.rank = std::int8_t(merged.rank - 1);
+  merged[merged.rank - 1] = checked_mul(wide[wide.rank - 2], wide[wide.rank - 1]);
+  return reshape(expand(t, wide), merged);
+}
+
 Tensor kron(const Tensor& input, const Tensor& other) {
   const int rank = std::max(input.dim(), other.dim());
   const auto size = [&](const Tensor& t, int d) {
@@ -73,7 +85,15 @@ Tensor kron(const Tensor& input, const Tensor& other) {
     if (b != 1) left.push_back(1), right.push_back(b);
     sizes.push_back(checked_mul(a, b));
   }
-  return reshape(mul(reshape(input, left), reshape(other, right)), sizes);
+  Tensor a = reshape(input, left), b = reshape(other, right);
+  const int last = a.dim() - 1;
+  if (last > 1 && a.size(last) == 1 && b.size(last - 1) == 1 && b.size(last) < kShortRow &&
+      checked_mul(input.numel(), other.numel()) >= kManyProducts) {
+    const std::int64_t repeats = b.size(last), times = a.size(last - 1);
+    a = with_long_rows(a, 1, repeats);
+    b = with_long_rows(b, 2, times);
+  }
+  return reshape(mul(a, b), sizes);
 }
 
 }  // namespace rushlight

@@ -1,6 +1,7 @@
 // Distinct values, their indices and counts. As in torch, the values of what requires grad do so
 // too, and their gradient is refused.
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/unlocked.h"
 #include "kernels/sort.h"
 #include "sort.h"
@@ -25,10 +26,38 @@ std::int64_t* integers_of(const Tensor& t) { return t ? view_of(t).as<std::int64
 
 }  // namespace
 
+// The first of what has room for more. A few do not hold on to the memory of all.
+static Tensor first_of(const Tensor& room, std::int64_t found) {
+  if (found < room.numel() / 2) return clone(narrow(room, 0, 0, found));
+  return resize_(room, Shape{found}, 0);
+}
+
+// Runs of the elements in their order.
+static std::tuple<Tensor, Tensor, Tensor> runs_in(const Tensor& input, const UniqueParts& wanted) {
+  const GradMode off(false);
+  const std::int64_t n = input.numel();
+  const Tensor dense = contiguous(input);
+  const Tensor values = empty({n}, input.dtype(), input.device());
+  Tensor inverse, counts;
+  if (wanted.inverse) inverse = empty(input.sizes(), DType::int64, input.device());
+  if (wanted.counts) counts = empty({n}, DType::int64, input.device());
+  std::int64_t found = 0;
+  if (n) {
+    report_wait(input.device(), "unique()");
+    View from = dense_view(dense, values.dtype(), n);
+    from.rank = 1, from.sizes[0] = n, from.strides[0] = 1;
+    const View to = view_of(values);
+    const Backend& b = backend(input.device());
+    const Unlocked unlocked(time_of_wait(input.device(), double(n)),
+                            {&dense, &values, &inverse, &counts});
+    found = b.sort->runs(to, from, integers_of(inverse), integers_of(counts));
+  }
+  return {first_of(values, found), inverse, counts ? first_of(counts, found) : counts};
+}
+
 static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
                                                    std::optional<std::int64_t> d, bool consecutive,
                                                    const UniqueParts& wanted) {
-  check_alive(input);
   const GradMode off(false);
   if (d && input.dim() == 0)
     fail<IndexError>("Dimension specified as ", *d, " but tensor has no dimensions");
@@ -68,12 +97,16 @@ static std::tuple<Tensor, Tensor, Tensor> found_in(const Tensor& input,
   Tensor values = reshape(gather(rows, 0, at), shape);
   if (by_slice) values = alias(movedim(values, Shape{0}, Shape{dim}));
   const Tensor indices = by_slice || !inverse ? inverse : reshape(inverse, input.shape());
-  return {values, indices, counts ? clone(narrow(counts, 0, 0, found)) : counts};
+  return {values, indices, counts ? first_of(counts, found) : counts};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std::int64_t> d,
                                           bool consecutive, const UniqueParts& wanted) {
-  auto [values, indices, counts] = found_in(input, d, consecutive, wanted);
+  check_alive(input);
+  const Device device = input.device();
+  const bool by_runs = consecutive && !d && !device.is_meta() && backend(device).sort->runs;
+  auto [values, indices, counts] =
+      by_runs ? runs_in(input, wanted) : found_in(input, d, consecutive, wanted);
   return {without_derivative(std::move(values), input, d.has_value(), consecutive), indices,
           counts};
 }

@@ -164,10 +164,29 @@ void svd(const View& a, const View& u, const View& s, const View& vt, const View
   });
 }
 
+void lstsq(const View& a, const View& b, double rcond, const View& rank) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Columns<T> m = matrix<T>(a, i), x = matrix<T>(b, i);
+    const int lead = m.lead, lead_x = x.lead, ask = -1;
+    const T smallest = T(rcond);
+    std::vector<int> pivots(std::size_t(m.columns), 0);  // 0: any column may be exchanged
+    T answer = 1;
+    int found = 0, info;
+    lapack<T>().gelsy(&m.rows, &m.columns, &x.columns, m.data, &lead, x.data, &lead_x,
+                      pivots.data(), &smallest, &found, &answer, &ask, &info);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    lapack<T>().gelsy(&m.rows, &m.columns, &x.columns, m.data, &lead, x.data, &lead_x,
+                      pivots.data(), &smallest, &found, work.data(), &size, &info);
+    rank.as<std::int64_t>()[i] = found;
+  });
+}
+
 }  // namespace
 
 const LinalgKernels cpu_linalg = {
-    absence, lu, lu_solve, permutation, cholesky, solve_triangular, qr, householder, eigh, svd,
+    absence, lu,          lu_solve, permutation, cholesky, solve_triangular,
+    qr,      householder, eigh,     svd,         lstsq,
 };
 
 }  // namespace rushlight

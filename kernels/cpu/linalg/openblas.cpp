@@ -40,6 +40,7 @@ void find_all(void* library, char letter, Lapack<T>& to) {
   one("orgqr", to.orgqr);
   one("syevd", to.syevd);
   one("gesdd", to.gesdd);
+  one("gelsy", to.gelsy);
 }
 
 Library load() {

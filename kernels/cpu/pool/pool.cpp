@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/cpu/read_once.h"
 #include "kernels/host_device.h"
@@ -185,6 +186,7 @@ void fractional_max(const PoolShape& s, int rank, const View& input, const View&
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
     each_plane(s, [&](Index begin, Index end) {
+      std::vector<PoolWindow> columns(static_cast<std::size_t>(s.result[2]));
       for (Index p = begin; p < end; ++p) {
         const S* image = input.as<S>() + p * s.plane();
         const auto window = [&](int axis, Index q) -> PoolWindow {
@@ -193,12 +195,18 @@ void fractional_max(const PoolShape& s, int rank, const View& input, const View&
           const Index start = fractional_start(s, axis, sample, q);
           return {start, start + s.kernel[axis], 1, s.kernel[axis]};
         };
+        for (Index k = 0; k < s.result[2]; ++k) columns[std::size_t(k)] = window(2, k);
         Index o = p * s.outputs();
-        for (Index i = 0; i < s.result[0]; ++i)
-          for (Index j = 0; j < s.result[1]; ++j)
-            for (Index k = 0; k < s.result[2]; ++k, ++o)
-              max_window(s, image, window(0, i), window(1, j), window(2, k), out.as<S>() + o,
-                         indices.as<Index>() + o);
+        for (Index i = 0; i < s.result[0]; ++i) {
+          const PoolWindow depth = window(0, i);
+          for (Index j = 0; j < s.result[1]; ++j) {
+            const PoolWindow row = window(1, j);
+            for (const PoolWindow& column : columns) {
+              max_window(s, image, depth, row, column, out.as<S>() + o, indices.as<Index>() + o);
+              ++o;
+            }
+          }
+        }
       }
     });
   });

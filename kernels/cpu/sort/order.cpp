@@ -165,9 +165,20 @@ CLONES_512 KeyRange<Key> key_range(const Key* keys, Index n) {
   return {low, high};
 }
 
+// Each key goes behind those that are not greater.
+template <class Key>
+static void insert_keys(Key* keys, Index n, Index* order) {
+  for (Index i = 0; i < n; ++i) {
+    const Key key = keys[i];
+    Index to = i;
+    for (; to > 0 && keys[to - 1] > key; --to) keys[to] = keys[to - 1], order[to] = order[to - 1];
+    keys[to] = key, order[to] = i;
+  }
+}
+
 template <class Key>
 void stable_order(Key* keys, Index n, Index* order) {
-  if (n == 0) return;
+  if (n <= kTinyLine) return insert_keys(keys, n, order);
   const auto [low, high] = key_range(keys, n);
   const auto key_bits = int(std::bit_width(high - low));
   const auto place_bits = int(std::bit_width(std::uint64_t(n - 1)));

@@ -17,6 +17,7 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
 void mode(const View& values, const View& indices, const View& in, int dim);
 std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::int64_t* inverse,
                     std::int64_t* counts);
+std::int64_t runs(const View& values, const View& in, std::int64_t* inverse, std::int64_t* counts);
 std::int64_t search(const View& out, const View& sorted, const View& values, const View* sorter,
                     bool right);
 void count(const View& out, const View& in, const View* weights);

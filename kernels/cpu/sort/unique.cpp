@@ -1,9 +1,11 @@
 // Distinct rows: rows are sorted, and each that differs from the one before begins a group.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/runs.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 #include "order.h"
@@ -48,17 +50,53 @@ void order_rows(const View& in, bool (*comes_before)(const View&, std::int64_t, 
   });
 }
 
-// Elements side by side, each compared with the one before.
+// How many of n elements differ from the one before.
 template <class T>
-std::int64_t begins_of_runs(const T* x, std::int64_t n, std::int64_t* first,
-                            std::int64_t* inverse) {
-  std::int64_t found = 0;
-  serial_for(n, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      first[found] = i;
-      found += i == 0 || !(load(x + i) == load(x + i - 1));
-      if (inverse) inverse[i] = found - 1;
+CLONES int count_changes(const T* x, int n) {
+  int changes = 0;
+  for (int i = 0; i < n; ++i) changes += !(load(x + i) == load(x + i - 1));
+  return changes;
+}
+
+CLONES void number(std::int64_t* to, std::int64_t n, std::int64_t first) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = first + i;
+}
+
+// Of n >= 1 elements; counts holds where each run begins. A block whose elements all differ from
+// the one before, or none, is taken whole. Of others each element is written, and kept by counting
+// on where it differs: there is no branch to be guessed.
+template <class T>
+std::int64_t write_runs(T* values, const T* x, std::int64_t n, std::int64_t* inverse,
+                        std::int64_t* counts) {
+  constexpr std::int64_t kBlock = 64;
+  const auto begin_run = [=](std::int64_t u, std::int64_t i) {
+    std::memcpy(values + u, x + i, sizeof(T));  // a bool may hold any byte
+    if (counts) counts[u] = i;
+  };
+  begin_run(0, 0);
+  if (inverse) inverse[0] = 0;
+  std::int64_t found = 1;
+  serial_for(n - 1, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t u = found;  // in a register: a store may be to `found`, for all that gcc knows
+    for (std::int64_t i = begin + 1; i <= end; i += kBlock) {
+      const std::int64_t size = std::min(kBlock, end + 1 - i);
+      const int changes = count_changes(x + i, int(size));
+      if (changes == 0) {
+        if (inverse) fill_run(inverse + i, size, u - 1);
+      } else if (changes == size) {
+        copy_bytes(values + u, x + i, size * std::int64_t(sizeof(T)));
+        if (counts) number(counts + u, size, i);
+        if (inverse) number(inverse + i, size, u);
+        u += size;
+      } else {
+        for (std::int64_t k = i; k < i + size; ++k) {
+          begin_run(u, k);
+          u += !(load(x + k) == load(x + k - 1));
+          if (inverse) inverse[k] = u - 1;
+        }
+      }
     }
+    found = u;
   });
   return found;
 }
@@ -68,13 +106,6 @@ std::int64_t begins_of_runs(const T* x, std::int64_t n, std::int64_t* first,
 std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::int64_t* inverse,
                     std::int64_t* counts) {
   const std::int64_t n = in.sizes[0];
-  if (consecutive && in.sizes[1] == 1 && in.strides[0] == 1)
-    return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-      const std::int64_t found = begins_of_runs(in.as<const T>(), n, first, inverse);
-      for (std::int64_t u = 0; counts && u < found; ++u)
-        counts[u] = (u + 1 < found ? first[u + 1] : n) - first[u];
-      return found;
-    });
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
@@ -92,6 +123,16 @@ std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::
       if (inverse) inverse[row] = found - 1;
       last = row;
     }
+    return found;
+  });
+}
+
+std::int64_t runs(const View& values, const View& in, std::int64_t* inverse, std::int64_t* counts) {
+  return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
+    const std::int64_t n = in.numel;
+    const std::int64_t found = write_runs(values.as<T>(), in.as<const T>(), n, inverse, counts);
+    for (std::int64_t u = 0; counts && u < found; ++u)  // from where each begins
+      counts[u] = (u + 1 < found ? counts[u + 1] : n) - counts[u];
     return found;
   });
 }

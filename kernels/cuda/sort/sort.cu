@@ -198,6 +198,7 @@ void mode(const View& values, const View& indices, const View& in, int dim) {
 
 }  // namespace
 
-const SortKernels sort_kernels = {sort, top, kth, median, mode, unique, search, count, histogram};
+const SortKernels sort_kernels = {sort,   top,     kth,    median, mode,
+                                  unique, nullptr, search, count,  histogram};
 
 }  // namespace rushlight::gpu

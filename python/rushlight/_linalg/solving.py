@@ -232,13 +232,17 @@ def matrix_rank(input: Tensor, tol=None, hermitian=False, *, atol=None, rtol=Non
         return input.new_zeros(input.shape[:-2], dtype=_C.int64)
     if tol is not None:
         atol, rtol = tol, 0.0
-    atol, rtol = _tolerances(input, atol, rtol)
     with_history = input.detach()
     if hermitian:
         values = _C._linalg_eigh("linalg.matrix_rank", with_history, False, False)[0].abs()
     else:
         values = _C._linalg_svd("linalg.matrix_rank", with_history, False, False)[1]
-    return (values > _C.maximum(atol, rtol * values.amax(-1, True))).sum(-1)
+    largest = values.amax(-1, True)
+    if atol is None and not isinstance(rtol, Tensor):
+        rtol = max(input.shape[-2:]) * finfo(input.dtype).eps if rtol is None else rtol
+        return (values > (largest * rtol).clamp(min=0.0)).sum(-1)
+    atol, rtol = _tolerances(input, atol, rtol)
+    return (values > _C.maximum(atol, rtol * largest)).sum(-1)
 
 
 @op("linalg", out=True, returns="solution, residuals, rank, singular_values")
@@ -278,12 +282,14 @@ def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
     m, n = input.shape[-2:]
     empty = input.new_empty((0,))
     no_residuals = input.reshape(-1)[:0] + b.reshape(-1)[:0]  # with the history that residuals have
-    solution = pinv(input, rtol=rcond) @ right
-    rank = (
-        input.new_empty((0,), dtype=_C.int64)
-        if driver == "gels"
-        else matrix_rank(input, rtol=rcond)
-    )
+    if driver in ("gelsd", "gelss"):  # which cut off singular values
+        solution = pinv(input, rtol=rcond) @ right
+        rank = matrix_rank(input, rtol=rcond)
+    else:
+        smallest = max(m, n) * finfo(input.dtype).eps if rcond is None else rcond
+        solution, rank = _C._linalg_lstsq(input, right, smallest)
+    if driver == "gels":
+        rank = input.new_empty((0,), dtype=_C.int64)
     has_residuals = m > n and driver not in (None, "gelsy")
     if has_residuals and driver != "gels":  # which takes the rank to be full
         has_residuals = bool((rank == n).all())
