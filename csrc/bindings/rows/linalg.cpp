@@ -33,7 +33,7 @@ void bind_linalg(pybind11::module_& m) {
                          "Raises LinAlgError for the first info that is not 0.");
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
                    "The pseudo-inverse, with tensors as tolerances.");
-  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", As::both,
+  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", {.as = As::both, .converts = true},
              R"(R of a QR decomposition, with the reflections of Q below it, as LAPACK has them.
 
 Args:
