@@ -147,3 +147,17 @@ def other_forms(torch):
 
 def test_parameters_in_their_other_forms():
     assert other_forms(rushlight) == ask(other_forms)
+
+
+@pytest.mark.parametrize("scale", ["-1.0", "float('nan')", "0.0", "torch.tensor([1.0, -2.0])"])
+@pytest.mark.parametrize("name", ["HalfNormal", "HalfCauchy"])
+def test_a_scale_that_is_not_positive(name, scale):
+    def refused(torch):
+        D = torch.distributions
+        value = eval(scale, {"torch": torch})
+        getattr(D, name)(value, validate_args=False)
+        with pytest.raises(ValueError, match="Expected parameter scale") as error:
+            getattr(D, name)(value)
+        return str(error.value).splitlines()[0]
+
+    assert refused(rushlight) == ask(refused)

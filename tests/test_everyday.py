@@ -17,7 +17,7 @@ def test_a_compiler_that_is_not_there():
     for through in (torch.compile, torch.compiler.disable, torch.jit.script, torch.jit.ignore):
         assert through(f) is f
     assert torch.jit.trace(f, torch.ones(1)) is f and torch.jit.ignore(drop=True)(f) is f
-    for module, name in (("jit", "supported_ops"), ("distributed", "pipelining")):
+    for module, name in (("jit", "supported_ops"), ("distributed", "rpc")):
         with pytest.raises(AttributeError, match=rf"torch\.{module}\.{name} is not in rushlight"):
             getattr(getattr(torch, module), name)
     with pytest.raises(NotImplementedError, match=r"torch\.jit\.ScriptModule is not in rushlight"):

@@ -268,7 +268,7 @@ UNNAMED = {
 
 
 def test_every_parameter_of_rows_is_named():
-    types = r"bool|double|std::int64_t|py::handle|\w*Layout|\w*Format|std::optional<[\w:]+>"
+    types = r"bool|Truth|double|std::int64_t|py::handle|\w*Layout|\w*Format|std::optional<[\w:]+>"
     found = set()
     for path in (ROOT / "csrc/bindings/rows").glob("*.cpp"):
         for name, inside in re.findall(r"^\w.*?(\w+)\(([^;{]*)\) \{", path.read_text(), re.M):

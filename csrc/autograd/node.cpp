@@ -79,6 +79,7 @@ Node* gradient_node(Body& b) {
   }
   if (b.base && b.base->requires_grad && b.node_version != b.version() && !is_leaf(*b.base)) {
     // Written to through its base or a sister view: its old node is out of date.
+    if (b.part) fail_part_written(b, true);
     Ref<Node> fresh = view_node(b);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);

@@ -211,5 +211,7 @@ Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, 
 Tensor row_of(const Tensor& rows, std::int64_t i);
 Tensor stacked_rows(std::vector<Tensor> rows);  // undefined ones as zeros, if one is not
 Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
+// Refuses a recorded write to a part of split() or unbind(), or to what it is a part of.
+[[noreturn]] void fail_part_written(const Body& part, bool through_base);
 
 }  // namespace rushlight

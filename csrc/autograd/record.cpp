@@ -27,6 +27,21 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
+void fail_part_written(const Body& part, bool through_base) {
+  const std::string how = through_base
+                              ? "its base or another view of its base has been modified inplace"
+                              : "is being modified inplace";
+  const Node* node = part.node && part.node->inputs ? part.node : nullptr;
+  fail<RuntimeError>(
+      node ? text("Output ", part.output, " of ", operation(*node), " is a view and ", how, ".")
+           : text("A view was created in no_grad mode and ", how, " with grad mode enabled."),
+      " This view is the output of a function that returns multiple views. Such functions do not "
+      "allow the output views to be modified inplace. You should replace the inplace operation by "
+      "an out-of-place one.\n",
+      "the view has shape ", part.shape.view(),
+      ": take it with narrow() or an index to write through it, or work on a clone()");
+}
+
 void Saved::hook(SavedHooks& hooks) {
   if (!tensor_)
     fail<RuntimeError>("Calling register_hooks on a saved tensor with value None is forbidden");

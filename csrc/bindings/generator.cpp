@@ -101,6 +101,22 @@ void bind_generator(py::module_& m) {
             return self;
           },
           py::arg("new_state"), "Continues where get_state() was called.")
+      .def(
+          "graphsafe_get_state",
+          [](Generator&) -> py::object {
+            fail<NotImplementedError>(
+                "graphsafe_get_state is not supported in this Generator\n"
+                "it is for CUDA graphs; get_state() gives where the stream is");
+          },
+          "Not supported: it is for CUDA graphs.")
+      .def(
+          "graphsafe_set_state",
+          [](Generator&, Generator&) -> py::object {
+            fail<NotImplementedError>(
+                "graphsafe_set_state is not supported in this Generator\n"
+                "it is for CUDA graphs; set_state() continues a stream");
+          },
+          py::arg("state"), "Not supported: it is for CUDA graphs.")
       .def("__reduce__", &reduced)  // of copy and pickle
       .def("clone_state", &copy_of, "A generator of its own in the same state.");
   // Under its own name pybind11 takes it as a constructor, which it calls once only.

@@ -31,15 +31,17 @@ struct Body : Shared {
   bool contiguous = true;
   bool retains_grad = false;
   bool inference = inference_mode;
-  std::uint16_t output = 0;        // which output of `node` this is
+  bool part = false;  // split() or unbind() made it, or it views what they made: no write to it is
+                      // recorded
+  std::uint16_t output = 0;  // which output of `node` this is
   std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
   Shape shape;
   Strides strides;
   std::int64_t numel = 1, offset = 0;
   Ref<Storage> storage;
-  Ref<WriteCount> writes;          // null: the storage counts them
-  Ref<Body> base;                  // of a view: whose elements it views, for in-place gradients
-  Node* node = nullptr;            // owned; grad_fn of a result, accumulator of a leaf
+  Ref<WriteCount> writes;  // null: the storage counts them
+  Ref<Body> base;  // of a view: whose elements it views, for in-place gradients
+  Node* node = nullptr;  // owned; grad_fn of a result, accumulator of a leaf
   _object* python = nullptr;  // borrowed: the Python object of this tensor, while there is one
   _object* left_behind = nullptr;  // owned: (class, attributes) of a freed Python object
 

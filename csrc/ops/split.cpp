@@ -31,6 +31,13 @@ static void record_parts(const char* name, const char* names, const Tensor& inpu
     record_many(name, parts, showing(names, joined, std::int64_t(at), input.shape(), how), input);
 }
 
+static void link_parts(const std::vector<Tensor>& parts, const Tensor& input) {
+  for (const Tensor& p : parts) {
+    link_to_base(p, input);
+    p->part = bool(p->base);
+  }
+}
+
 // An expanded dimension costs no memory, its parts do.
 static std::vector<Tensor> room_for(std::int64_t count) {
   constexpr std::int64_t kMostParts = std::int64_t(1) << 26;
@@ -50,7 +57,7 @@ std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
     const GradMode off(false);
     for (std::int64_t i = 0; i < input->shape[at]; ++i) parts.push_back(select(input, at, i));
   }
-  for (const Tensor& p : parts) link_to_base(p, input);
+  link_parts(parts, input);
   if (!parts.empty()) record_parts("UnbindBackward0", "dim", input, parts, at, std::nullopt);
   return parts;
 }
@@ -83,7 +90,7 @@ static std::vector<Tensor> narrowed(const Tensor& input, const Parts& p) {
 }
 static std::vector<Tensor> views(const Tensor& input, const Parts& p) {
   std::vector<Tensor> out = narrowed(input, p);
-  for (const Tensor& part : out) link_to_base(part, input);
+  link_parts(out, input);
   record_parts(p.node, input, out, p);
   return out;
 }

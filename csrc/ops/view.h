@@ -9,6 +9,7 @@ namespace rushlight {
 inline void link_to_base(const Tensor& out, const Tensor& input) {
   if (!grad_enabled() || inference_enabled()) return;
   out->base = input->base ? input->base : input.ref();
+  out->part = input->part;
   out->node_version = out->version();
 }
 

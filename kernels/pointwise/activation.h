@@ -255,11 +255,8 @@ struct Softsign {
 
 struct Tanhshrink {
   static constexpr auto signature = "tanhshrink(input)";
-  static constexpr auto doc =
-      "x - tanh(x)\n"
-      ">>> torch.nn.functional.tanhshrink(torch.tensor([-1., 0.5, 4.]))\n"
-      "tensor([-0.2384,  0.0379,  3.0007])";
-  static constexpr unsigned visible = Visible::functional;
+  static constexpr auto doc = "x - tanh(x)";
+  static constexpr unsigned visible = Visible::nowhere;
   static constexpr unsigned in_place = Visible::nowhere;
   static constexpr auto node = "SubBackward0";
   static constexpr Saves save = {Save::input};

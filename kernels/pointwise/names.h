@@ -19,6 +19,7 @@ struct Softplus;
 struct Hardsigmoid;
 struct Hardswish;
 struct Softshrink;
+struct Tanhshrink;
 struct Threshold;
 struct Prelu;
 struct Glu;

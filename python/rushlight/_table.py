@@ -6,9 +6,9 @@
 The annotated `def` is the signature text. Calls are parsed as those of operations in C++
 (csrc/bindings/table/signature.h): the same TypeErrors and rules of keywords, `out=`, the in-place
 form, the casts of autocast. Note: annotations are strings (`from __future__ import annotations`),
-made of Tensor, Number, int, float, bool, str, dtype, device, Sequence[int], Sequence[Tensor],
-tuple[int, ...] and None; any other annotation lets everything through. A Sequence arrives as a
-tuple; one int is a Sequence[int], but no tuple[int, ...].
+made of Tensor, Number, int, float, bool, Truth, str, dtype, device, Sequence[int],
+Sequence[Tensor], tuple[int, ...] and None; any other annotation lets everything through. A
+Sequence arrives as a tuple; one int is a Sequence[int], but no tuple[int, ...].
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from rushlight._version import __version__
 
 SHORT_VERSION = ".".join(__version__.split(".")[:2])
 Number = int | float | bool
-__all__ = ["Number", "Sequence", "find", "names", "op", "signature_of"]
+Truth = bool  # of any object: what a function of torch's in Python reads with `if`
+__all__ = ["Number", "Sequence", "Truth", "find", "names", "op", "signature_of"]
 
 
 def op(

@@ -5,6 +5,8 @@ hostile file calls them with whatever it likes; so every argument is checked her
 anything is made of it.
 """
 
+import weakref
+
 from rushlight import _C
 
 
@@ -38,10 +40,39 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
     return _view(storage, None, storage_offset, size, stride)
 
 
+# storage -> {(conjugated, negated): its copy with those signs}. A file may name a storage as often
+# as it likes: of each there is one copy, which its tensors share.
+_with_signs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _resolved(storage, metadata):
+    """The storage, its elements conjugated or negated where a file says that this is to be done."""
+    if metadata is None:
+        return storage
+    if not isinstance(metadata, dict):
+        raise RuntimeError(f"a saved tensor's metadata must be a dict, not {type(metadata)}")
+    signs = conjugated, negated = metadata.get("conj") is True, metadata.get("neg") is True
+    if not any(signs):
+        return storage
+    dtype = getattr(storage, "dtype", None)
+    if dtype is None or not (dtype.is_complex or (dtype.is_floating_point and not conjugated)):
+        raise RuntimeError(f"a saved tensor of {dtype} cannot be conjugated or negated")
+    copies = _with_signs.setdefault(storage._untyped(), {})
+    if signs not in copies:
+        copy = storage.clone()
+        parts = _C.view_as_real(copy._tensor()) if dtype.is_complex else copy._tensor()
+        if negated:
+            parts.neg_()
+        if conjugated:
+            parts[..., 1].neg_()
+        copies[signs] = copy
+    return copies[signs]
+
+
 def _rebuild_tensor_v2(
     storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None
 ):
-    tensor = _view(storage, None, storage_offset, size, stride)
+    tensor = _view(_resolved(storage, metadata), None, storage_offset, size, stride)
     return tensor.requires_grad_() if _flag(requires_grad) else tensor
 
 

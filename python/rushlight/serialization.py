@@ -15,17 +15,39 @@ from rushlight._serialization.location import (
     register_package,
     validate_cuda_device,
 )
+from rushlight._serialization.settings import (
+    LoadEndianness,
+    SourceChangeWarning,
+    check_module_version_greater_or_equal,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    get_unsafe_globals_in_checkpoint,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+)
 
 __all__ = [
+    "LoadEndianness",
+    "SourceChangeWarning",
     "add_safe_globals",
+    "check_module_version_greater_or_equal",
     "clear_safe_globals",
     "default_restore_location",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
     "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
     "load",
     "location_tag",
     "register_package",
     "safe_globals",
     "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
     "validate_cuda_device",
 ]
 
@@ -106,6 +128,13 @@ class safe_globals:
 
         for path in self._added:
             user_globals.pop(path, None)
+
+
+def _get_layout(name):
+    """The layout that a file names."""
+    if name != "torch.strided":
+        raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
+    return _C.strided
 
 
 def _is_path(f):

@@ -4,18 +4,11 @@ Note: a storage object is a handle around a one-dimensional uint8 tensor that co
 whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
-from collections.abc import Sequence
-
 from rushlight import _C
 from rushlight._dtype_names import COMPLEX, DTYPES, NAMES
+from rushlight._storage_content import content_of, listing, new_elements
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-
-
-def _listing(values, name, detail):
-    shown = values if len(values) <= 1000 else [*values[:500], "...", *values[-500:]]
-    lines = "".join(f" {value}\n" for value in shown)
-    return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"
 
 
 class _StorageBase:
@@ -110,6 +103,19 @@ class UntypedStorage(_StorageBase):
         made = cls._around(_C._map_file(filename, bool(shared), nbytes)) if nbytes else cls(0)
         made._filename = filename if shared else None
         return made
+
+    @classmethod
+    def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, *, dtype=None):
+        """The bytes of an object's buffer, copied.
+
+        Args:
+            buffer: bytes, or what else has a buffer.
+            byte_order: of its elements: "little", "big" or "native".
+            count: how many elements; -1 for all.
+            offset: how many bytes to leave out.
+            dtype: the type of the elements.
+        """
+        return cls._around(content_of(buffer, byte_order, count, offset, dtype))
 
     @property
     def filename(self):
@@ -240,19 +246,7 @@ class UntypedStorage(_StorageBase):
         return _rebuild_storage, (None, data, str(self.device))
 
     def __repr__(self):
-        return _listing(self.tolist(), "UntypedStorage", f"device={self.device}")
-
-
-def _new_elements(args, dtype, device):
-    content = args[0] if args else 0
-    if isinstance(content, int) and not isinstance(content, bool):
-        return _C.empty((content,), dtype=dtype, device=device).untyped_storage()
-    if not isinstance(content, Sequence) or isinstance(content, str | bytes):
-        raise TypeError(
-            f"Argument type not recognized: {type(content).__name__}; "
-            "TypedStorage() takes a number of elements, or a list of them"
-        )
-    return _C.tensor(content, dtype=dtype, device=device).untyped_storage()
+        return listing(self.tolist(), "UntypedStorage", f"device={self.device}")
 
 
 class TypedStorage:
@@ -294,8 +288,16 @@ class TypedStorage:
             )
         self.dtype = dtype or _C.get_default_dtype()
         if wrap_storage is None:
-            wrap_storage = _new_elements(args, self.dtype, device or "cpu")
+            wrap_storage = new_elements(args, self.dtype, device or "cpu")
         self._untyped_storage = wrap_storage
+
+    @classmethod
+    def from_buffer(cls, *args, dtype=None, **kwargs):
+        """UntypedStorage.from_buffer() seen as its elements, of the default dtype if None."""
+        dtype = dtype or _C.get_default_dtype()
+        return cls(
+            wrap_storage=UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype=dtype
+        )
 
     def _untyped(self):
         return self._untyped_storage
@@ -412,7 +414,7 @@ class TypedStorage:
         return _rebuild_storage, (self.dtype, data, location)
 
     def __repr__(self):
-        return _listing(self.tolist(), "TypedStorage", f"dtype={self.dtype}, device={self.device}")
+        return listing(self.tolist(), "TypedStorage", f"dtype={self.dtype}, device={self.device}")
 
 
 def source_of(tensor, source, offset, size, stride):

@@ -266,3 +266,20 @@ def test_the_function_under_its_private_name(dim, device):
 
     for ours, theirs in zip(results(rushlight), ask(results), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", ["3, 4", "4, 3", "3, 3"])
+def test_reflections_of_a_weight(device, shape):
+    def found(torch):
+        d = device if torch is rushlight else "cpu"
+        torch.manual_seed(0)
+        m = eval(f"torch.nn.Linear({shape})", {"torch": torch}).to(d)
+        torch.nn.utils.parametrizations.orthogonal(
+            m, orthogonal_map="householder", use_trivialization=False
+        )
+        first = m.weight.tolist()
+        m.weight = m.weight.detach() * -2
+        return [*first, *m.weight.tolist()]
+
+    for ours, theirs in zip(found(rushlight), ask(found), strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)

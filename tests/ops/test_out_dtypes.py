@@ -84,3 +84,48 @@ def test_refused_as_by_torch(call, on_device):
         return error.type.__name__
 
     assert kind(rushlight) == ask(kind)
+
+
+DTYPES_OF_TWO = [
+    ("float64", "int64"), ("float32", "int32"), ("float32", "float32"), ("float16", "int64"),
+    ("float32", "int64"),
+]  # fmt: skip
+EXACT = [
+    "round(f, out=e('float64'))", "round(i, out=e('float64'))", "round(f, out=e('float32'))",
+    "round(f, decimals=1, out=e('float64'))", "aminmax(f, out=(e('float64'), e('float64')))",
+    "linalg.qr(m, out=(e('float64'), e('float32')))",
+    "linalg.slogdet(m, out=(e('float64'), e('float64')))",
+    "linalg.inv_ex(m, out=(e('float64'), e('int32')))",
+    "linalg.inv_ex(m, out=(e('float32'), e('int64')))",
+    "geqrf(m, out=(e('float64'), e('float64')))",
+] + [
+    f"{call}, out=(e({first!r}), e({second!r})))"
+    for call in (
+        "max(f, 0", "min(f, 0", "sort(f", "topk(f, 1", "kthvalue(f, 1", "median(f, 0",
+        "nanmedian(f, 0", "mode(f", "cummax(f, 0", "cummin(f, 0", "frexp(f",
+    )
+    for first, second in DTYPES_OF_TWO
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", EXACT)
+def test_what_is_not_converted(call, device):
+    def found(t):
+        d = device if t is rushlight else "cpu"
+        names = {
+            "t": t,
+            "f": t.tensor([1.5, 2.5, 0.75], device=d),
+            "i": t.tensor([1, 2, 3], device=d),
+            "m": t.eye(2, device=d),
+            "e": lambda dtype: t.empty(0, dtype=getattr(t, dtype), device=d),
+        }
+        try:
+            y = eval("t." + call, names)
+        except RuntimeError:
+            return "RuntimeError"
+        return [
+            (str(p.dtype).split(".")[1], p.tolist())
+            for p in ([y] if isinstance(y, t.Tensor) else y)
+        ]
+
+    assert found(rushlight) == ask(found)

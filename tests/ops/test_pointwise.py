@@ -23,13 +23,12 @@ DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64",
 FLOATING = DTYPES[6:]
 # Where torch rounds between the steps of a formula, or refuses in other words than its rule.
 EXCEPTIONS = {
-    "tanhshrink": {"bool": "torch subtracts"},
     "softsign": {"bool": "torch takes abs() first"},
     "hardtanh": {"uint8": "torch refuses negative limits"},
     "lerp": dict.fromkeys(DTYPES[:6], "torch names another kernel"),
 }
 # Where torch rounds to 16 bits between the steps: its float32 result, rounded once, is the measure.
-ROUNDED_ONCE = ("tanhshrink", "special_ndtr", "special_i0e")
+ROUNDED_ONCE = ("special_ndtr", "special_i0e")
 
 
 def by_name(ops):

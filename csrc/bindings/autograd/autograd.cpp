@@ -103,8 +103,8 @@ std::vector<Tensor> tensors_of(py::handle o, const char* name) {
   return list;
 }
 
-void backward(const Tensor& self, std::optional<Tensor> gradient, std::optional<bool> retain_graph,
-              bool create_graph, py::handle inputs) {
+void backward(const Tensor& self, std::optional<Tensor> gradient, std::optional<Truth> retain_graph,
+              Truth create_graph, py::handle inputs) {
   BackwardOptions options{retain_graph.value_or(create_graph), create_graph, true, false};
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
   if (!inputs.is_none() && wanted.empty())

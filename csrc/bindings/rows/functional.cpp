@@ -45,7 +45,7 @@ Tensor log_softmax_of(const Tensor& input, Dim dim, std::int64_t stacklevel, Dt 
 }
 
 Tensor functional_rrelu(const Tensor& input, double lower, double upper, bool training,
-                        bool inplace) {
+                        Truth inplace) {
   return rrelu(input, lower, upper, training, inplace, {});
 }
 
@@ -178,7 +178,7 @@ tensor([[[0., 0.]]]))");
 }
 
 template <auto Fresh, auto InPlace>
-Tensor dropped(const Tensor& input, double p, bool training, bool inplace) {
+Tensor dropped(const Tensor& input, double p, bool training, Truth inplace) {
   if (!(p >= 0 && p <= 1))
     fail<ValueError>("dropout probability has to be between 0 and 1, but got ", p);
   return inplace ? InPlace(input, p, training) : Fresh(input, p, training);

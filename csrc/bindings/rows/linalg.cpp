@@ -34,7 +34,7 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
                    "The pseudo-inverse, with tensors as tolerances.");
   op<&linalg_lstsq>(m, "_linalg_lstsq(a, b, rcond)", kFunction, "The solution, and the rank of a.");
-  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", As::both,
+  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", {.as = As::both, .converts = true},
              R"(R of a QR decomposition, with the reflections of Q below it, as LAPACK has them.
 
 Args:

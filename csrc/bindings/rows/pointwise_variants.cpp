@@ -109,10 +109,14 @@ static Tensor gelu_function(const Tensor& x, std::string_view approximate) {
 static Tensor threshold_function(const Tensor& x, Scalar limit, Scalar value) {
   return threshold(x, limit, value);
 }
-static Tensor threshold_functional(const Tensor& x, Scalar limit, Scalar value, bool inplace) {
+static Tensor threshold_functional(const Tensor& x, Scalar limit, Scalar value, Truth inplace) {
   return threshold(x, limit, value, inplace ? into_self(x) : Into{});
 }
-static Tensor relu6_functional(const Tensor& x, bool inplace) {
+// As in torch a difference, whose tanh() of a half is one too.
+static Tensor tanhshrink_functional(const Tensor& x) {
+  return is_reduced(x.dtype()) ? sub(x, apply<Tanh>(x)) : apply<Tanhshrink>(x);
+}
+static Tensor relu6_functional(const Tensor& x, Truth inplace) {
   const Input in = as_input(x);
   const Scalar bounds[] = {Scalar(0.0), Scalar(6.0)};
   return pointwise(pointwise_op<Hardtanh>(), &in, bounds, inplace ? into_self(x) : Into{});
@@ -200,7 +204,7 @@ tensor([-1.0000,  0.5000,  1.0000]))");
   op<&clamp_in_place>(m, "clamp_(input, min=None, max=None)", As::both, "clamp() in place.");
   publish_alias(m, As::both, "clamp", "clip");
   publish_alias(m, As::both, "clamp_", "clip_");
-  op<&round_function>(m, "round(input, *, decimals=0, out=None)", As::both,
+  op<&round_function>(m, "round(input, *, decimals=0, out=None)", {.as = As::both, .exact = true},
                       R"(The nearest number with so many decimals; halves go to the even one.
 
 Args:
@@ -368,6 +372,13 @@ Shape:
 
 >>> torch.nn.functional.relu6(torch.tensor([-1.0, 7.0]))
 tensor([0., 6.]))");
+  op<&tanhshrink_functional>(m, "tanhshrink(input)", As::functional, R"(x - tanh(x)
+
+Shape:
+    that of input.
+
+>>> torch.nn.functional.tanhshrink(torch.tensor([-1., 0.5, 4.]))
+tensor([-0.2384,  0.0379,  3.0007]))");
   op<&threshold_in_place>(m, "threshold_(input, threshold, value)", As::function | As::functional,
                           "threshold() in place.");
 }

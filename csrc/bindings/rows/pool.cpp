@@ -55,12 +55,12 @@ Pair max_indices(const Tensor& input, Shape kernel, MaybeShape stride, Shape pad
 }
 template <int Rank>
 Pair max_indices_of(const Tensor& input, Shape kernel, MaybeShape stride, Shape padding,
-                    Shape dilation, bool ceil_mode, bool) {
+                    Shape dilation, bool ceil_mode, Truth) {
   return max_indices<Rank>(input, kernel, stride, padding, dilation, ceil_mode);
 }
 template <int Rank>
 MaybePair max_either(const Tensor& input, Shape kernel, MaybeShape stride, Shape padding,
-                     Shape dilation, bool ceil_mode, bool return_indices) {
+                     Shape dilation, bool ceil_mode, Truth return_indices) {
   if (return_indices)
     return {max_indices<Rank>(input, kernel, stride, padding, dilation, ceil_mode), true};
   return {{max_pool<Rank>(input, kernel, stride, padding, dilation, ceil_mode), {}}, false};
@@ -135,20 +135,20 @@ Tensor adaptive_avg(const Tensor& input, OutputSize size) {
   return adaptive_avg_pool(kAdaptiveAvg[Rank - 1], Rank, input, full_size<Rank>(input, size));
 }
 template <int Rank>
-Pair adaptive_max_of(const Tensor& input, OutputSize size, bool) {
+Pair adaptive_max_of(const Tensor& input, OutputSize size, Truth) {
   return adaptive_max_pool(kAdaptiveMax[Rank - 1], Rank, input, full_size<Rank>(input, size));
 }
 Pair adaptive_max1(const Tensor& input, OutputSize size) {
-  return adaptive_max_of<1>(input, size, true);
+  return adaptive_max_of<1>(input, size, {});
 }
 template <int Rank>
-MaybePair adaptive_max(const Tensor& input, OutputSize size, bool return_indices) {
-  return {adaptive_max_of<Rank>(input, size, true), return_indices};
+MaybePair adaptive_max(const Tensor& input, OutputSize size, Truth return_indices) {
+  return {adaptive_max_of<Rank>(input, size, {}), return_indices};
 }
 
 using Ratio = std::optional<std::vector<double>>;
 template <int Rank>
-Pair fractional_of(const Tensor& input, Shape kernel, MaybeShape size, Ratio ratio, bool,
+Pair fractional_of(const Tensor& input, Shape kernel, MaybeShape size, Ratio ratio, Truth,
                    Maybe samples) {
   const char* const name = kFractional[Rank - 1];
   if (!size && !ratio)
@@ -171,8 +171,8 @@ Pair fractional_of(const Tensor& input, Shape kernel, MaybeShape size, Ratio rat
 }
 template <int Rank>
 MaybePair fractional(const Tensor& input, Shape kernel, MaybeShape size, Ratio ratio,
-                     bool return_indices, Maybe samples) {
-  return {fractional_of<Rank>(input, kernel, size, ratio, true, samples), return_indices};
+                     Truth return_indices, Maybe samples) {
+  return {fractional_of<Rank>(input, kernel, size, ratio, {}, samples), return_indices};
 }
 
 // The size wanted, or the smallest that pools to the input's.

@@ -321,6 +321,28 @@ tensor(5.))");
 }  // namespace
 
 void bind_reduce(py::module_& m) {
+  op<&segment_reduce>(
+      m,
+      "segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, "
+      "axis=0, unsafe=False, initial=None)",
+      {.as = As::function, .waits = true},
+      R"(Rows of different lengths, one behind the other in a dimension, each reduced.
+
+Args:
+    data: the rows.
+    reduce: 'sum', 'mean', 'prod', 'max' or 'min'.
+    lengths: how many elements each row has; or
+    offsets: where each row begins, and behind them where the last one ends.
+    indices: not supported, as in torch.
+    axis: the dimension of the rows, which is the last one of lengths.
+    unsafe: whether the lengths may leave elements over.
+    initial: what each reduction begins with; a row of no elements gives it.
+
+Shape:
+    that of data, with the number of rows along axis.
+
+>>> torch.segment_reduce(torch.tensor([1., 2., 3.]), 'sum', lengths=torch.tensor([1, 2]))
+tensor([1., 5.]))");
   bind_sums(m);
   bind_extremes(m);
   bind_moments_and_norms(m);

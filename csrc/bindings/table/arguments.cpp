@@ -101,6 +101,13 @@ bool Argument<bool>::read_slowly(PyObject* o, bool& s) {
   return truth >= 0;
 }
 
+bool Argument<Truth>::read_slowly(PyObject* o, Truth& s) {
+  const int truth = PyObject_IsTrue(o);
+  if (truth < 0) throw pybind11::error_already_set();
+  s.value = truth == 1;
+  return true;
+}
+
 bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
   if (PyBool_Check(o)) {
     s = Scalar(o == Py_True);

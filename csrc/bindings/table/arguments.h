@@ -84,6 +84,20 @@ struct Argument<bool> : ByValue<bool> {
   static bool read_slowly(PyObject* o, bool& s);  // numpy.bool_
 };
 
+// What torch reads with `if` in a function of its own in Python: a bool is any object's truth.
+struct Truth {
+  bool value = false;
+  operator bool() const { return value; }
+};
+template <>
+struct Argument<Truth> : ByValue<Truth> {
+  static constexpr const char *expected = Argument<bool>::expected, *stub = Argument<bool>::stub;
+  static bool read(PyObject* o, Truth& s) {
+    return (s.value = o == Py_True) || o == Py_False || read_slowly(o, s);
+  }
+  static bool read_slowly(PyObject* o, Truth& s);
+};
+
 template <>
 struct Argument<Scalar> : ByValue<Scalar> {
   static constexpr const char *expected = "Number", *stub = "float";
@@ -239,6 +253,7 @@ struct Argument<pybind11::handle> : ByValue<pybind11::handle> {
 inline PyObject* to_python(Tensor t) { return wrap(std::move(t)); }
 inline PyObject* to_python(double v) { return PyFloat_FromDouble(v); }
 inline PyObject* to_python(std::int64_t v) { return PyLong_FromLongLong(v); }
+inline PyObject* to_python(Truth v) { return Py_NewRef(v ? Py_True : Py_False); }
 inline PyObject* to_python(bool v) { return Py_NewRef(v ? Py_True : Py_False); }
 inline PyObject* to_python(const std::string& v) {
   return PyUnicode_FromStringAndSize(v.data(), Py_ssize_t(v.size()));

@@ -17,6 +17,7 @@ const char* expected_of(Kind kind) {
     case Kind::integer: return Argument<std::int64_t>::expected;
     case Kind::real: return Argument<double>::expected;
     case Kind::boolean: return Argument<bool>::expected;
+    case Kind::truth: return Argument<Truth>::expected;
     case Kind::string: return Argument<std::string_view>::expected;
     case Kind::integers:
     case Kind::int_tuple: return Argument<Shape>::expected;
@@ -65,6 +66,7 @@ PyObject* taken_as(Kind kind, PyObject* o) {
       }
       return PyFloat_CheckExact(o) ? Py_NewRef(o) : converted<double>(o);
     case Kind::boolean: return converted<bool>(o);
+    case Kind::truth: return converted<Truth>(o);
     case Kind::string: return PyUnicode_Check(o) ? Py_NewRef(o) : nullptr;
     case Kind::integers: return tuple_of_ints(o);
     case Kind::int_tuple: return is_list(o) ? tuple_of_ints(o) : nullptr;

@@ -17,6 +17,7 @@ enum class Kind : unsigned char {
   integer,
   real,
   boolean,
+  truth,  // the truth of any object
   string,
   integers,  // a tuple of ints; one int is taken as a tuple of it
   int_tuple,  // a tuple of ints, from nothing but a list or tuple

@@ -199,6 +199,7 @@ Kind kind_of(std::string_view word) {
                                                          {"int", Kind::integer},
                                                          {"float", Kind::real},
                                                          {"bool", Kind::boolean},
+                                                         {"Truth", Kind::truth},
                                                          {"str", Kind::string},
                                                          {"Sequence[int]", Kind::integers},
                                                          {"tuple[int, ...]", Kind::int_tuple},

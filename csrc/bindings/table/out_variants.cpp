@@ -109,7 +109,7 @@ PyObject* deliver(const Signature& s, PyObject* result, PyObject* out, bool exac
   const auto targets = py::reinterpret_steal<py::object>(PySequence_Tuple(out));
   for (Py_ssize_t i = 0; i < n; ++i)
     check_out(op, tensor_of_out(s, PyTuple_GET_ITEM(targets.ptr(), i), kMany),
-              *as_tensor(PyTuple_GET_ITEM(result, i)), exact);
+              *as_tensor(PyTuple_GET_ITEM(result, i)), exact || !s.row.converts);
   for (Py_ssize_t i = 0; i < n; ++i)
     write_out(op, *as_tensor(PyTuple_GET_ITEM(targets.ptr(), i)),
               *as_tensor(PyTuple_GET_ITEM(result, i)));

@@ -48,7 +48,8 @@ struct Row {
   As in_place = As(0);  // where name_() is visible, which writes the result to its first argument
   bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
   bool apart = false;  // out=, and self in place, may share no elements with other arguments
-  bool exact = false;  // out= must have the result's dtype; other results are cast to it
+  bool exact = false;  // out= must have the result's dtype; other single results are cast to it
+  bool converts = false;  // so are several results; elsewhere each out= must have its result's
   bool in_dtype_of_out = false;  // without dtype=, that of out= is taken for it
   bool differentiable = true;
   bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them

@@ -12,7 +12,12 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
-bool is_numpy(PyObject* o) { return std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy."); }
+// Whether its class is NumPy's, or derived from one that is: a memmap, a matrix.
+bool is_numpy(PyObject* o) {
+  for (const PyTypeObject* type = Py_TYPE(o); type; type = type->tp_base)
+    if (std::string_view(type->tp_name).starts_with("numpy.")) return true;
+  return false;
+}
 
 // From a buffer format ("<f", "l", ...) to a dtype.
 std::optional<DType> dtype_of(const Py_buffer& b) {
@@ -49,8 +54,7 @@ void release_buffer(Storage& s) noexcept {
   delete buffer;
 }
 
-[[noreturn]] void fail_dtype(PyObject* o, const Py_buffer& b) {
-  const std::string_view format = b.format ? b.format : "";
+[[noreturn]] void fail_dtype(PyObject* o, std::string_view format) {
   if (format.starts_with('>'))
     fail<ValueError>(
         "given numpy array has byte order different from the native byte order. Conversion between "
@@ -65,11 +69,14 @@ void release_buffer(Storage& s) noexcept {
       "complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.");
 }
 
-Tensor share_array(PyObject* o) {
+// `readonly`: whether it may be mapped so, and a write would end the process.
+Tensor share_array(PyObject* o, bool& readonly) {
   auto* b = new Py_buffer;
   if (PyObject_GetBuffer(o, b, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
     delete b;
-    throw py::error_already_set();
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+    PyErr_Clear();  // dates, for example, have no buffer
+    fail_dtype(o, "");
   }
   struct Guard {
     Py_buffer* b;
@@ -80,7 +87,8 @@ Tensor share_array(PyObject* o) {
     }
   } guard{b};
   const auto dtype = dtype_of(*b);
-  if (!dtype) fail_dtype(o, *b);
+  if (!dtype) fail_dtype(o, b->format ? b->format : "");
+  readonly = b->readonly;
   if (b->ndim > kMaxRank)
     fail<RuntimeError>("tensors here have at most ", kMaxRank, " dimensions, the array has ",
                        b->ndim);
@@ -110,18 +118,17 @@ Tensor from_numpy(py::handle array) {
   PyObject* o = array.ptr();
   if (!is_numpy(o) || !PyObject_CheckBuffer(o) || !PyObject_HasAttrString(o, "setflags"))
     fail<TypeError>("expected np.ndarray (got ", Py_TYPE(o)->tp_name, ")");
-  if (!py::cast<bool>(array.attr("flags").attr("writeable"))) {
-    if (PyErr_WarnEx(
-            PyExc_UserWarning,
-            "The given NumPy array is not writable, and PyTorch does not support "
-            "non-writable tensors. This means writing to this tensor will result in "
-            "undefined behavior. You may want to copy the array to protect its data or make "
-            "it writable before converting it to a tensor. Here the data are copied.",
-            1))
-      throw py::error_already_set();
-    return clone(share_array(o));  // a shared write could hit memory that is mapped read-only
-  }
-  return share_array(o);
+  bool readonly = false;
+  const Tensor shared = share_array(o, readonly);
+  if (!readonly) return shared;
+  if (PyErr_WarnEx(PyExc_UserWarning,
+                   "The given NumPy array is not writable, and PyTorch does not support "
+                   "non-writable tensors. This means writing to this tensor will result in "
+                   "undefined behavior. You may want to copy the array to protect its data or make "
+                   "it writable before converting it to a tensor. Here the data are copied.",
+                   1))
+    throw py::error_already_set();
+  return clone(shared);
 }
 
 // Elements of any object with the buffer protocol; writable memory is shared.
@@ -248,9 +255,10 @@ Tensor from_array(PyObject* o, bool copy) {
     array = numpy.attr("array")(array, py::arg("order") = order, py::arg("copy") = true);
     const py::object native = array.attr("dtype").attr("newbyteorder")("=");
     array = array.attr("astype")(native, py::arg("copy") = false);
-    return share_array(array.ptr());
   }
-  return share_array(o);
+  bool readonly = false;
+  const Tensor shared = share_array(array.ptr(), readonly);
+  return readonly ? clone(shared) : shared;
 }
 
 void bind_numpy(py::module_& m) {

@@ -140,6 +140,23 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   return node;
 }
 
+// A comparison whose 0 and 1 are written over its first operand: nothing flows to either from here.
+bool forgets_inputs(const PointwiseOp& op, const Tensor& target) {
+  return op.index >= pointwise_op<Eq>().index && op.index <= pointwise_op<Ge>().index &&
+         grad_enabled() && is_differentiable(target.dtype());
+}
+void record_comparison(const PointwiseOp& op, const Input* in, const Tensor& out) {
+  static constexpr const char* of_tensors[] = {"EqBackward1", "NeBackward1", "LtBackward1",
+                                               "LeBackward1", "GtBackward1", "GeBackward1"};
+  const char* node = in[1].tensor ? of_tensors[op.index - pointwise_op<Eq>().index] : op.node;
+  const Tensor other = in[1].tensor ? *in[1].tensor : Tensor();
+  const Shape sizes = other ? other.shape() : Shape();
+  record_inplace(
+      node, out,
+      [sizes](Tensor g) { return Gradients(zeros_like(g), zeros(sizes, g.dtype(), g.device())); },
+      other);
+}
+
 }  // namespace
 
 Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
@@ -230,12 +247,13 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   }
   dense = in_rows;
   const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;
+  const bool forgets = wanted && into.kind == Into::self && forgets_inputs(op, *into.target);
   for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
 
   // 3. Where the result goes, and everything that could forbid writing there.
   Tensor out;
   if (into.kind != Into::fresh) {
-    check_target(op, into, shape, result, records);
+    check_target(op, into, shape, result, records || forgets);
     out = *into.target;
     if (into.kind == Into::out) {
       if (out.device() != device)
@@ -288,6 +306,10 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   }
 
   // 5. History.
+  if (forgets) {
+    record_comparison(op, in, out);
+    return out;
+  }
   if (!node) {
     if (into.kind != Into::fresh) finish_inplace(out);
     return out;

@@ -57,6 +57,11 @@ Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim, OptionalDtype d
 Tensor any(const Tensor& input, Sizes dims, bool keepdim);
 Tensor all(const Tensor& input, Sizes dims, bool keepdim);
 Tensor count_nonzero(const Tensor& input, Sizes dims);
+// ---- segment.cpp
+Tensor segment_reduce(const Tensor& data, std::string_view reduce,
+                      const std::optional<Tensor>& lengths, const std::optional<Tensor>& indices,
+                      const std::optional<Tensor>& offsets, std::int64_t axis, bool unsafe,
+                      std::optional<Scalar> initial);
 
 // ---- extremes (reduce_extreme.cpp): NaN wins; with a dim also the first index
 Tensor amax(const Tensor& input, Sizes dims, bool keepdim);

@@ -17,6 +17,8 @@ class AbsoluteValue(TransformedDistribution):
 
     def __init__(self, base, validate_args=None):
         super().__init__(base, AbsTransform(), validate_args=validate_args)
+        if self._validate_args:  # a property, which Distribution() does not check
+            self._check_parameter("scale", constraints.positive)
 
     @property
     def scale(self):

@@ -6,12 +6,12 @@ import warnings
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._table import op
+from rushlight._table import Truth, op
 
 
 @op("nn.functional")
 def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+    logits: Tensor, tau: float = 1, hard: Truth = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
     """A sample of the Gumbel-softmax distribution: softmax((logits + g) / tau), g Gumbel noise
     (Jang et al., 2017).

@@ -6,7 +6,7 @@ import warnings
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._table import op
+from rushlight._table import Truth, op
 
 
 def _check(p):
@@ -25,7 +25,7 @@ def _by_channel(input, p, training, inplace, spatial):
 
 @op("nn.functional")
 def dropout1d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: Truth = False
 ) -> Tensor:
     """Dropout of whole channels (Tompson et al., 2015).
 
@@ -61,7 +61,7 @@ def _warn_rank(name, input, ranks, spatial):
 
 @op("nn.functional")
 def dropout2d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: Truth = False
 ) -> Tensor:
     """Dropout of whole channels of images (Tompson et al., 2015).
 
@@ -91,7 +91,7 @@ def dropout2d(
 
 @op("nn.functional")
 def dropout3d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: Truth = False
 ) -> Tensor:
     """Dropout of whole channels of volumes.
 

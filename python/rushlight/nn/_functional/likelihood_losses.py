@@ -8,7 +8,7 @@ import warnings
 from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._grad_mode import no_grad
-from rushlight._table import op
+from rushlight._table import Truth, op
 from rushlight.nn._functional._reduction import checked_reduction, reduced
 
 
@@ -101,7 +101,7 @@ def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
     var: Tensor | float,
-    full: bool = False,
+    full: Truth = False,
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:

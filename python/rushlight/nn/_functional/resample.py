@@ -9,7 +9,7 @@ from typing import Any
 
 from rushlight import _C
 from rushlight._C import Tensor
-from rushlight._table import Sequence, op
+from rushlight._table import Sequence, Truth, op
 
 NEAREST = ("nearest", "nearest-exact", "area")
 SMOOTH = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2, "lanczos": 2}
@@ -98,8 +98,8 @@ def interpolate(
     scale_factor: Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
+    recompute_scale_factor: Truth | None = None,
+    antialias: Truth = False,
 ) -> Tensor:
     """Resamples the dimensions after the channels.
 

@@ -113,6 +113,8 @@ class _Orthogonal(Module):
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
                 f"shape {matrix.shape}."
             )
+        if not hasattr(self, "base") and self.orthogonal_map == "householder":
+            return _as_reflections(matrix)
         if not hasattr(self, "base"):
             raise NotImplementedError(
                 "It is not possible to assign to the matrix exponential or the Cayley "
@@ -129,6 +131,19 @@ class _Orthogonal(Module):
         start = _C.zeros_like(matrix)
         start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return start
+
+
+def _as_reflections(matrix):
+    """The reflections whose product has the columns of `matrix` made orthogonal.
+
+    On the diagonal are the signs of R's, so that those of matrix = QR with a positive one come out.
+    """
+    wide = matrix.size(-2) < matrix.size(-1)
+    vectors, tau = _C.geqrf(matrix.mT if wide else matrix)
+    signs = vectors.diagonal(dim1=-2, dim2=-1)
+    signs.sign_()
+    signs[tau == 0] *= -1  # geqrf() leaves out such a reflection
+    return vectors.mT if wide else vectors
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
