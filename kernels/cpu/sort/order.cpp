@@ -178,7 +178,8 @@ static void insert_keys(Key* keys, Index n, Index* order) {
 
 template <class Key>
 void stable_order(Key* keys, Index n, Index* order) {
-  if (n <= kTinyLine) return insert_keys(keys, n, order);
+  constexpr Index kTiny = 8;  // less than it takes to look at what they are
+  if (n <= kTiny) return insert_keys(keys, n, order);
   const auto [low, high] = key_range(keys, n);
   const auto key_bits = int(std::bit_width(high - low));
   const auto place_bits = int(std::bit_width(std::uint64_t(n - 1)));

@@ -55,9 +55,6 @@ KeyRange<Key> key_range(const Key* keys, std::int64_t n);
 // mispredicted branches.
 inline constexpr std::int64_t kFewKeys = 256;
 
-// Up to so many are inserted one by one, in less than it takes to look at what they are.
-inline constexpr std::int64_t kTinyLine = 8;
-
 // Sorts the keys; order[i] becomes the index of the i-th smallest, equals keep their order.
 template <class Key>
 void stable_order(Key* keys, std::int64_t n, std::int64_t* order);

@@ -1,8 +1,6 @@
 // Sorting of lines, by their keys; and the table.
 #include "kernels/sort.h"
 
-#include <optional>
-
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/lines.h"
 #include "kernels/cpu/scratch.h"
@@ -55,17 +53,11 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
         S* const sorted = values.as<S>() + at[1];
         Index* const written = indices.as<Index>() + at[2];
         const bool in_place = lines.step[2] == 1;
-        Key few_keys[kTinyLine];
-        Index few_held[kTinyLine];
-        std::optional<Scratch<Key>> all_keys;
-        std::optional<Scratch<Index>> all_held;
-        const auto size = static_cast<std::size_t>(n);
-        Key* const keys = n <= kTinyLine ? few_keys : all_keys.emplace(size).data();
-        Index* const order = in_place         ? written
-                             : n <= kTinyLine ? few_held
-                                              : all_held.emplace(size).data();
-        read_keys(in.dtype, x, lines.step[0], n, descending, keys);
-        stable_order(keys, n, order);
+        Scratch<Key> keys(static_cast<std::size_t>(n));
+        Scratch<Index> held(static_cast<std::size_t>(in_place ? 0 : n));
+        Index* const order = in_place ? written : held.data();
+        read_keys(in.dtype, x, lines.step[0], n, descending, keys.data());
+        stable_order(keys.data(), n, order);
         serial_for(n, [&](Index i, Index end) {
           if (lines.step[0] == 1 && lines.step[1] == 1)
             for (Index k = i; k < end; ++k) sorted[k] = x[order[k]];
