@@ -12,6 +12,7 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
+constexpr std::int64_t kShortRow = 16;  // up to here a row is brought sooner than a call begins
 
 const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
   PointwiseTable rows;
@@ -105,6 +106,21 @@ class Cursor {
   std::int64_t offset_, index_[kMaxRank];
 };
 
+// Brings n elements into a block of their own type. Of short rows each is a few moves: a call for
+// each would take longer than they do.
+void read_short_rows(void* block, const Operand& o, std::int64_t stride, Cursor& cursor,
+                     std::int64_t n) {
+  dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+    const S* const data = static_cast<const S*>(o.data);
+    S* to = static_cast<S*>(block);
+    cursor.for_each_run(n, [&](std::int64_t offset, std::int64_t, std::int64_t count) {
+      const S* const from = data + offset;
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+      to += count;
+    });
+  });
+}
+
 }  // namespace
 
 void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
@@ -167,6 +183,11 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
         }
       } else if (access[i] == Access::moved && i >= job.outputs) {
         const Operand& o = job.operand(i);
+        if (row <= kShortRow && o.dtype == kBlockDType[int(job.types[i])] &&
+            o.dtype != DType::boolean) {
+          read_short_rows(blocks[i], o, o.strides[c.rank - 1], cursors[i], n);
+          continue;
+        }
         cursors[i].for_each_run(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count) {
           read_block(job.types[i], blocks[i] + std::size_t(done) * kBlockItem[int(job.types[i])],
                      o.dtype, static_cast<char*>(o.data) + offset * items[i], o.strides[c.rank - 1],
