@@ -328,3 +328,26 @@ def test_long_rows_of_a_wider_matrix(dtype, device):
     copy = x.clone()
     copy[:, :211].add_(row)
     assert T.equal(copy[:, :211], dense + row) and T.equal(copy[:, 211:], x[:, 211:])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "bfloat16", "float32", "float64"])
+def test_short_rows(dtype, device):
+    """Rows of a few elements are brought together in blocks, each in a few moves."""
+    dtype = getattr(rushlight, dtype)
+    rows = 300  # of which a block holds some
+    for width in range(1, 20):
+        wide = np.arange(rows * (2 * width + 3)).reshape(rows, -1) * 7 % 11 + 1
+        x = rushlight.tensor(wide, device=device).to(dtype)
+        parts = [
+            (x[:, :width].contiguous(), wide[:, :width]),
+            (x[:, 2 : 2 + width], wide[:, 2 : 2 + width]),  # of a wider matrix
+            (x[:, 3:4], wide[:, 3:4]),
+            (x[:, 1 : 2 * width : 2], wide[:, 1 : 2 * width : 2]),  # every second
+            (x[5, :width], wide[5, :width]),
+        ]
+        column, third = parts[2]
+        for (a, p), (b, q) in zip(parts, parts[1:] + parts[:1], strict=True):
+            for found, expected in (
+                (a + b, p + q), (a > b, p > q), (rushlight.addcmul(a, b, column), p + q * third)
+            ):  # fmt: skip
+                assert np.array_equal(found.cpu().double().numpy(), expected)

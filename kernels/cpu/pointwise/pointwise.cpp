@@ -12,6 +12,7 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
+constexpr std::int64_t kShortRow = 16;  // up to here a row is brought sooner than a call begins
 
 const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
   PointwiseTable rows;
@@ -108,6 +109,9 @@ class Cursor {
   }
   // Reads n positions of an operand into a block; a row that repeats is read once.
   void read(const Operand& o, std::int64_t n, BlockType type, char* block) {
+    const bool same = o.dtype == kBlockDType[int(type)] && o.dtype != DType::boolean;
+    if (same && sizes_[last_] <= kShortRow && (last_ == 0 || strides_[last_ - 1] != 0))
+      return read_short_rows(o, n, block);
     const auto own = std::int64_t(kBlockItem[int(type)]), item = std::int64_t(item_size(o.dtype));
     for (std::int64_t done = 0, count; done < n; done += count) {
       count = std::min(n - done, left());
@@ -131,6 +135,20 @@ class Cursor {
   }
 
  private:
+  // Of elements of the block's type. Each row is a few moves: a call would take longer.
+  void read_short_rows(const Operand& o, std::int64_t n, char* block) {
+    dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+      const S* const data = static_cast<const S*>(o.data);
+      const std::int64_t stride = strides_[last_];
+      S* to = reinterpret_cast<S*>(block);
+      for_each_run(n, [&](std::int64_t offset, std::int64_t, std::int64_t count) {
+        const S* const from = data + offset;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+        to += count;
+      });
+    });
+  }
+
   int last_;
   std::int64_t sizes_[kMaxRank], strides_[kMaxRank], offset_, index_[kMaxRank];
 };

@@ -151,7 +151,7 @@ def multilabel_margin_loss(
     x = x - _C.where(largest.isfinite(), largest, _C.zeros_like(largest))
     x = x.float() if x.dtype in (_C.float16, _C.bfloat16) else x
     lowest = _C.full_like(x, -float("inf"))
-    others = _C.where(is_target, lowest, x).sort(1, descending=True).values
+    others = _C.where(is_target, lowest, x).sort(1, descending=True)[0]
     sums = _C.where(others > lowest, others, _C.zeros_like(others)).cumsum(1)
     limit = x.gather(1, safe) - 1
     count = c - _C.searchsorted(others.detach().flip(1), limit.detach(), right=True)
