@@ -15,13 +15,14 @@ MADE = [
 
 
 @pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("text", MADE)
-def test_pending_signs(text, weights_only):
+def test_pending_signs(text, zipped, weights_only):
     def saved(torch):
         z = torch.complex(torch.arange(6.0).view(2, 3), torch.arange(6.0).view(2, 3) + 1)
         made = eval(text, {"torch": torch, "z": z})
         file = io.BytesIO()
-        torch.save(made, file)
+        torch.save(made, file, _use_new_zipfile_serialization=zipped)
         made = made if isinstance(made, list) else [made]
         return file.getvalue().hex(), [repr(t.tolist()) for t in made]
 

@@ -51,22 +51,40 @@ def _resolved(storage, metadata):
         return storage
     if not isinstance(metadata, dict):
         raise RuntimeError(f"a saved tensor's metadata must be a dict, not {type(metadata)}")
-    signs = conjugated, negated = metadata.get("conj") is True, metadata.get("neg") is True
+    signs = (metadata.get("conj") is True, metadata.get("neg") is True)
     if not any(signs):
         return storage
     dtype = getattr(storage, "dtype", None)
-    if dtype is None or not (dtype.is_complex or (dtype.is_floating_point and not conjugated)):
+    if dtype is None or not (dtype.is_complex or (dtype.is_floating_point and not signs[0])):
         raise RuntimeError(f"a saved tensor of {dtype} cannot be conjugated or negated")
     copies = _with_signs.setdefault(storage._untyped(), {})
     if signs not in copies:
-        copy = storage.clone()
-        parts = _C.view_as_real(copy._tensor()) if dtype.is_complex else copy._tensor()
-        if negated:
-            parts.neg_()
-        if conjugated:
-            parts[..., 1].neg_()
-        copies[signs] = copy
+        copies[signs] = storage.clone()
+        _write_signs(copies[signs], *signs)
     return copies[signs]
+
+
+def _write_signs(copy, conjugated, negated):
+    elements = copy._tensor()
+    parts = _C.view_as_real(elements) if elements.is_complex() else elements
+    if negated:
+        parts.neg_()
+    if conjugated:
+        parts[..., 1].neg_()
+
+
+def storage_was_filled(storage):
+    """For files whose tensors come before their elements: the copies get theirs now."""
+    for signs, copy in _with_signs.get(storage._untyped(), {}).items():
+        copy._untyped().copy_(storage._untyped())
+        _write_signs(copy, *signs)
+
+
+def _get_layout(name):
+    """The layout that a file names."""
+    if name != "torch.strided":
+        raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
+    return _C.strided
 
 
 def _rebuild_tensor_v2(

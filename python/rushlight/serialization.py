@@ -27,6 +27,7 @@ from rushlight._serialization.settings import (
     set_default_load_endianness,
     set_default_mmap_options,
 )
+from rushlight._utils import _get_layout as _get_layout  # which files name here
 
 __all__ = [
     "LoadEndianness",
@@ -128,13 +129,6 @@ class safe_globals:
 
         for path in self._added:
             user_globals.pop(path, None)
-
-
-def _get_layout(name):
-    """The layout that a file names."""
-    if name != "torch.strided":
-        raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
-    return _C.strided
 
 
 def _is_path(f):

@@ -115,7 +115,6 @@ class Allowed:
         from _codecs import encode
 
         from rushlight import _tensor, _utils
-        from rushlight.serialization import _get_layout
         from rushlight.storage import STORAGE_TYPES, UntypedStorage
 
         guarded = {
@@ -129,7 +128,7 @@ class Allowed:
             "__builtin__.complex": (complex, _complex),
             "_codecs.encode": (encode, _encode),
             "torch.Size": (_C.Size, _size),
-            "torch.serialization._get_layout": (_get_layout, _get_layout),
+            "torch.serialization._get_layout": (_utils._get_layout, _utils._get_layout),
             "torch.device": (_C.device, _device),
             "torch._tensor._rebuild_from_type_v2": (
                 _tensor._rebuild_from_type_v2,

@@ -12,6 +12,7 @@ from rushlight import _C
 from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.archive import check_storage_id, memory_of, new_storage, swap_bytes
 from rushlight._serialization.zip_reader import fill
+from rushlight._utils import storage_was_filled
 from rushlight.storage import TypedStorage, UntypedStorage
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -107,6 +108,8 @@ def read_legacy(file, map_location, next_pickle):
             swap_bytes(memory, itemsize)
         if typed._untyped_storage is not content and typed.device.type != "meta":
             typed._untyped_storage.copy_(content)
+        if typed.device.type != "meta":
+            storage_was_filled(typed)
     return result
 
 
