@@ -45,8 +45,7 @@ class RunningNode {
 
 }  // namespace
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local const std::unordered_set<Node*>*
-    nodes_of_pass = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const NodeSet* nodes_of_pass = nullptr;
 
 struct BackwardPass {
   struct Slot {  // in place of the state of a node that another pass is using
@@ -55,7 +54,7 @@ struct BackwardPass {
   };
   std::vector<Ref<Node>> frontier;
   std::unordered_map<Node*, Slot> elsewhere;
-  std::unordered_set<Node*> needed;  // empty: all
+  NodeSet needed;  // empty: all
   std::vector<Node*> ends;  // of those: captured, and nothing behind them is needed
   struct Capture {
     Node* node;
@@ -75,7 +74,7 @@ struct BackwardPass {
   std::unordered_map<Node*, std::uint32_t> awaited;
   std::vector<Ref<Node>> complete;
   BackwardPass* const outer = std::exchange(current_pass, this);
-  const std::unordered_set<Node*>* const nodes_of_outer = std::exchange(nodes_of_pass, nullptr);
+  const NodeSet* const nodes_of_outer = std::exchange(nodes_of_pass, nullptr);
 
   static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
 
@@ -356,13 +355,12 @@ struct BackwardPass {
 namespace {
 
 // Nodes from which one of `targets` can be reached: the only ones worth running for autograd.grad.
-void mark_needed(BackwardPass& pass, const std::vector<Ref<Node>>& roots,
-                 const std::unordered_set<Node*>& targets) {
+void mark_needed(BackwardPass& pass, const std::vector<Ref<Node>>& roots, const NodeSet& targets) {
   struct Visit {
     Node* node;
     std::size_t next;
   };
-  std::unordered_set<Node*> seen;
+  NodeSet seen;
   std::vector<Visit> stack;
   for (const Ref<Node>& root : roots) {
     if (!seen.insert(root.get()).second) continue;
@@ -406,7 +404,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
                          "made from, and do not make it under no_grad()");
     pass.roots.push_back(Ref<Node>::share(node));
   }
-  std::unordered_set<Node*> targets;
+  NodeSet targets;
   pass.results.resize(inputs.size());
   std::vector<Ref<Node>> keep;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

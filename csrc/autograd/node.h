@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,8 +82,9 @@ using SavedValue =
     std::variant<Tensor, Scalar, std::string, std::vector<std::int64_t>, std::vector<Tensor>>;
 
 // The nodes that this thread's backward pass runs; null: all of them, or there is no pass.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local const std::unordered_set<Node*>*
-    nodes_of_pass;
+struct Node;
+using NodeSet = std::unordered_set<Node*>;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local const NodeSet* nodes_of_pass;
 
 struct Node : Shared {
   const char* name;
@@ -139,6 +141,17 @@ struct Node : Shared {
   }
   static void* operator new(std::size_t n) { return BlockCache::take(n); }
   static void operator delete(void* p, std::size_t n) { BlockCache::give(p, n); }
+};
+
+// While a node runs another one, whose edges may lead past the pass: that one computes all.
+class AllInputs {
+ public:
+  AllInputs() : nodes_(std::exchange(nodes_of_pass, nullptr)) {}
+  ~AllInputs() { nodes_of_pass = nodes_; }
+  AllInputs(const AllInputs&) = delete;
+
+ private:
+  const NodeSet* nodes_;
 };
 
 // The leaf's node. It owns .grad and never the leaf, so leaf -> node is no cycle.

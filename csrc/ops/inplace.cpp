@@ -83,7 +83,10 @@ struct WriteThroughView final : Node {
   Gradients backward(std::span<Tensor> grads) override {
     const Tensor dense = contiguous(grads[0]);
     Tensor part = as_strided(dense, shape, strides, dense.offset() + offset);
-    Gradients inner = written->backward({&part, 1});
+    Gradients inner = [&] {
+      const AllInputs all;
+      return written->backward({&part, 1});
+    }();
     const std::size_t n = inputs;
     std::vector<Tensor> out(n);
     Tensor base_grad = clone(dense);

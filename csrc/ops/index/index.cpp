@@ -248,8 +248,8 @@ static bool is_mask_of(const std::vector<Tensor>& indices, const Tensor& self) {
   return true;
 }
 
-// The same over all of them, both dense: one row has one position for each element, not one for each
-// dimension.
+// The same over all of them, both dense: one row has one position for each element, not one for
+// each dimension.
 static bool is_one_row(const std::vector<Tensor>& indices, const Tensor& self) {
   return self.dim() > 1 && is_mask_of(indices, self) && indices[0].dim() == self.dim() &&
          self.is_contiguous() && indices[0].is_contiguous();

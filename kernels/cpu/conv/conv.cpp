@@ -97,8 +97,7 @@ bool is_depthwise(const ConvShape& s) {
 bool takes_inside(const ConvShape& s, DType dtype) {
   if (!is_floating(dtype)) return false;
   const bool is_double = dtype == DType::float64;
-  if (is_planar(s))
-    return is_depthwise(s) || (!is_pointwise(s) && (is_double || !has_few_taps(s)));
+  if (is_planar(s)) return is_depthwise(s) || (!is_pointwise(s) && (is_double || !has_few_taps(s)));
   return !is_double && is_volume(s) && s.stride[0] == 1 && !has_few_taps(s);
 }
 

@@ -43,9 +43,8 @@ void sort(const View& values, const View& indices, const View& in, int dim, bool
   const Lines<3> lines(dim, in, values, indices);
   const Index n = lines.length;
   if (n <= kShort)
-    return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-      sort_short<T>(lines, values, indices, in, descending);
-    });
+    return dispatch_all(
+        in.dtype, [&]<class T>(Type<T>) { sort_short<T>(lines, values, indices, in, descending); });
   with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
     dispatch_size(in.dtype, [&]<class S>(Type<S>) {
       each_line(lines, [&](const Index(&at)[3]) {
