@@ -37,3 +37,12 @@ def test_the_table_is_wide():
 def test_unknown_names_are_refused():
     with pytest.raises(SystemExit, match="no operation named frobnicate"):
         list(entries(["frobnicate"]))
+
+
+def test_everyday_rows(peer, capsys):
+    from tests.benchmarks.everyday.command import everyday
+
+    ratios = everyday(["all differences", "LSTM cell", "policy gradient"])
+    names = {"all differences", "LSTM cell", "policy gradient"}
+    assert names | {"all differences, with backward", "LSTM cell, with backward"} == ratios.keys()
+    assert "5 rows, geometric mean" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 python -m tests.benchmarks [WORDS ...] [--alone]
 python -m tests.benchmarks --sweep --help
 python -m tests.benchmarks --models [WORDS ...]
+python -m tests.benchmarks --everyday --help
 """
 
 import sys
@@ -10,6 +11,7 @@ import warnings
 
 import rushlight
 from tests.benchmarks import large, package, small, training
+from tests.benchmarks.everyday.command import everyday
 from tests.benchmarks.models import models
 from tests.benchmarks.rows import measure
 from tests.benchmarks.sweep.command import sweep
@@ -84,6 +86,8 @@ if __name__ == "__main__":
         sweep(sys.argv[2:])
     elif sys.argv[1:2] == ["--models"]:
         models(sys.argv[2:])
+    elif sys.argv[1:2] == ["--everyday"]:
+        everyday(sys.argv[2:])
     elif "--help" in sys.argv:
         print(__doc__.strip())
     else:

@@ -1,6 +1,7 @@
 // Least squares, by a QR decomposition that exchanges columns where the device has one, else by the
 // pseudo-inverse, whose gradient it has.
 #include "ops/linalg/columns.h"
+#include "ops/reduce/reduce.h"
 #include "ops/value.h"
 
 namespace rushlight {

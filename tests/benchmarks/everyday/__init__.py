@@ -1,0 +1,1 @@
+"""Operations on the shapes that programs really have, and small programs, against torch."""
