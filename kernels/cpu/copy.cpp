@@ -93,12 +93,9 @@ void copy(const View& out, const View& in) {
   if (out.dtype == in.dtype && p.rank == 2 && out.numel <= kSmall && p.in[0] == 1 && p.in[1] == 0 &&
       p.out[0] == 1 && p.out[1] == p.sizes[0]) {
     // One row for all, as a bias is read: what is there already is copied behind itself.
-    const std::size_t row = std::size_t(p.sizes[0]) * item_size(out.dtype);
-    const std::size_t all = row * std::size_t(p.sizes[1]);
-    std::memcpy(out.data, in.data, row);
-    for (std::size_t done = row; done < all; done *= 2)
-      std::memcpy(out.as<char>() + done, out.data, std::min(done, all - done));
-    return;
+    const auto row = p.sizes[0] * std::int64_t(item_size(out.dtype));
+    copy_bytes(out.data, in.data, row);
+    return repeat_bytes(out.as<char>(), row, p.sizes[1]);
   }
   if (out.dtype == in.dtype) {
     return dispatch_stored_size(out.dtype, [&]<class S>(Type<S>) {

@@ -45,6 +45,17 @@ inline void copy_bytes(void* to, const void* from, std::int64_t n) {
   std::memcpy(to, from, size);
 }
 
+// `count` copies of `size` bytes, one after another, of which the first is there: several at a
+// time, as far as those stay in the nearest cache.
+inline void repeat_bytes(char* first, std::int64_t size, std::int64_t count) {
+  constexpr std::int64_t kNear = 16384;
+  const std::int64_t most = std::max<std::int64_t>(1, kNear / size);
+  for (std::int64_t made = 1, some; made < count; made += some) {
+    some = std::min({made, count - made, most});
+    copy_bytes(first + made * size, first, some * size);
+  }
+}
+
 // A few bytes, sooner than a call begins to: in words, of which the last two may overlap.
 template <class Word>
 inline void copy_words(char* to, const char* from, std::int64_t n) {

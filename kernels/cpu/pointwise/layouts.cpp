@@ -102,15 +102,12 @@ bool run_transposed(const Job& job) {
   return true;
 }
 
-// `count` copies of `size` bytes, `apart` from each other: several at a time where they are dense.
+// `count` > 0 copies of `size` bytes, `apart` from each other.
 void copy_parts(char* to, const char* from, std::int64_t size, std::int64_t apart,
                 std::int64_t count) {
-  constexpr std::int64_t kNear = 16384;  // bytes that stay in the nearest cache
-  const std::int64_t most = apart == size ? std::max<std::int64_t>(1, kNear / size) : 1;
-  for (std::int64_t made = 0, some; made < count; made += some) {
-    some = made ? std::min({made, count - made, most}) : 1;
-    copy_bytes(to + made * apart, made ? to : from, some * size);
-  }
+  copy_bytes(to, from, size);
+  if (apart == size) return repeat_bytes(to, size, count);
+  for (std::int64_t k = 1; k < count; ++k) copy_bytes(to + k * apart, from, size);
 }
 
 // One part is computed, and copied to the others, where results lie dense in each.

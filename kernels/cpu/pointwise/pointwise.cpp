@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "job.h"
+#include "kernels/cpu/runs.h"
 #include "kernels/parallel.h"
 #include "loops.h"
 
@@ -122,9 +123,7 @@ class Cursor {
       if (whole && repeats) {
         const std::int64_t rows =
             std::min((n - done) / count, sizes_[last_ - 1] - index_[last_ - 1]);
-        for (std::int64_t made = 1; made < rows; made *= 2)
-          std::memcpy(to + made * count * own, to,
-                      std::size_t(std::min(made, rows - made) * count * own));
+        repeat_bytes(to, count * own, rows);
         index_[last_ - 1] += rows - 1;  // which moves nothing
         advance(count);
         count *= rows;
