@@ -42,9 +42,43 @@ def test_the_factors_are_those_of_qr(device):
     torch.testing.assert_close(torch.ormqr(packed, tau, whole)[..., :3], q)
 
 
+# Sizes on both sides of those from which LAPACK's reflections are applied in blocks.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@pytest.mark.parametrize(
+    ("m", "n"), [(39, 39), (45, 41), (63, 80), (64, 64), (97, 65), (260, 257), (70, 255)]
+)
+def test_qr_in_blocks(device, m, n, mode, dtype):
+    a = torch.rand(2, m, n, dtype=dtype, device=device)
+    q, r = torch.linalg.qr(a, mode=mode)
+    tight = {"rtol": 0, "atol": 1e-4 if dtype == torch.float32 else 1e-12}
+    torch.testing.assert_close(q @ r, a, **tight)
+    torch.testing.assert_close(
+        q.mT @ q, torch.eye(q.size(-1), dtype=dtype, device=device).expand(2, -1, -1), **tight
+    )
+    assert torch.equal(r, r.triu())
+    packed, tau = torch.geqrf(a)
+    reduced = torch.linalg.householder_product(packed[..., : min(m, n)], tau)
+    torch.testing.assert_close(reduced, q[..., : min(m, n)], **tight)
+    torch.testing.assert_close(torch.linalg.qr(a, mode="r").R, r[..., : min(m, n), :], **tight)
+
+
+def test_wide_blocks():
+    a = torch.rand(530, 520, dtype=torch.float64)
+    q, r = torch.linalg.qr(a)
+    torch.testing.assert_close(q @ r, a, rtol=0, atol=1e-12)
+    torch.testing.assert_close(q.mT @ q, torch.eye(520, dtype=a.dtype), rtol=0, atol=1e-12)
+
+
 def test_no_elements(device):
     a = torch.zeros(2, 0, 3, device=device)
     assert [tuple(t.shape) for t in torch.geqrf(a)] == [(2, 0, 3), (2, 0)]
+
+
+def test_r_alone_has_no_gradient(on_device):
+    r = torch.linalg.qr(torch.ones(2, 2, requires_grad=True), mode="r").R
+    with pytest.raises(RuntimeError, match="depends on Q, which is not computed when mode='r'"):
+        r.sum().backward()
 
 
 def test_geqrf_has_no_gradient(on_device):

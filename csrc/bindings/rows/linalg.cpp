@@ -16,7 +16,7 @@ void bind_linalg(pybind11::module_& m) {
                     "Refuses what is no batch of float32 or float64 matrices.");
   op<&linalg_lu>(m, "_linalg_lu(name, a)", kFunction, "L and U packed, pivots, info.");
   op<&linalg_cholesky>(m, "_linalg_cholesky(name, a, upper)", kFunction, "The factor, and info.");
-  op<&linalg_qr>(m, "_linalg_qr(name, a, complete)", kFunction, "Q and R.");
+  op<&linalg_qr>(m, "_linalg_qr(name, a, mode)", kFunction, "Q and R.");
   op<&linalg_eigh>(m, "_linalg_eigh(name, a, upper, vectors)", kFunction,
                    "Eigenvalues and vectors of symmetric matrices, info.");
   op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");

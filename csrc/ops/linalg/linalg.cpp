@@ -194,20 +194,24 @@ Pair geqrf(const Tensor& a) {
   return {outs[0], outs[1]};
 }
 
-Pair linalg_qr(Name name, const Tensor& a, bool complete) {
+Pair linalg_qr(Name name, const Tensor& a, Name mode) {
   linalg_check(name, a, false);
-  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), complete), a.device());
-  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n), all = complete ? m : k;
-  Tensor packed = columns_of(a), q = empty_columns(a, m, all), r;
+  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), mode), a.device());
+  const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
+  const bool complete = mode == "complete", formed = mode != "r";
+  const std::int64_t all = complete ? m : k;
+  Tensor packed = columns_of(a), q = empty_columns(a, m, formed ? all : 0), r;
   {
     const GradMode off(false);
     if (runs(a)) {
       const Tensor tau = factored(name, a, packed);
-      copy_bits(slice(q, -1, 0, k, 1), slice(packed, -1, 0, k, 1));
-      if (all > k) zero_(slice(q, -1, k, all, 1));
-      const View columns = batch_of_matrices(q), t = batch_of_rows(tau);
-      const Unlocked unlocked(linalg_work(a) * 2, {&q, &tau});
-      linalg_kernels(name, a).householder(columns, t);
+      if (formed) {
+        copy_bits(slice(q, -1, 0, k, 1), slice(packed, -1, 0, k, 1));
+        if (all > k) zero_(slice(q, -1, k, all, 1));
+        const View columns = batch_of_matrices(q), t = batch_of_rows(tau);
+        const Unlocked unlocked(linalg_work(a) * 2, {&q, &tau});
+        linalg_kernels(name, a).householder(columns, t);
+      }
     } else if (!a.device().is_meta() && q.numel()) {  // no columns to factor: the identity
       copy_bits(q, eye(m, all, {a.dtype(), a.device()}));
     }
@@ -217,15 +221,22 @@ Pair linalg_qr(Name name, const Tensor& a, bool complete) {
   record_many("LinalgQrBackward0", outs,
               showing(
                   "Q R mode",
-                  [complete, m, n, title = std::string(name)](
+                  [complete, formed, m, n, title = std::string(name)](
                       std::span<Tensor> g, Node& self, const SavedOutput& q, const SavedOutput& r) {
+                    if (!formed)
+                      fail<RuntimeError>(
+                          "The derivative of linalg.qr depends on Q, which is not computed when "
+                          "mode='r'; use mode='reduced'");
                     if (complete && m > n)
                       fail<RuntimeError>(
                           "The QR decomposition is not differentiable when mode='complete' and "
                           "nrows > ncols");
                     return Gradients(qr_gradient(title, q.get(self), r.get(self), g[0], g[1]));
                   },
-                  SavedOutput(q, 0), SavedOutput(r, 1), complete ? "complete" : "reduced"),
+                  SavedOutput(q, 0), SavedOutput(r, 1),
+                  complete ? "complete"
+                  : formed ? "reduced"
+                           : "r"),
               a);
   return {outs[0], outs[1]};
 }

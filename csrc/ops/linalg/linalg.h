@@ -20,7 +20,8 @@ Tensor diagonal_of(const Tensor& t);  // of each matrix: a view
 // ---- linalg.cpp: factors. The last result is `info`, int32, one for each matrix.
 Triple linalg_lu(Name name, const Tensor& a);  // L and U packed, pivots (int32, from 1), info
 Pair linalg_cholesky(Name name, const Tensor& a, bool upper);
-Pair linalg_qr(Name name, const Tensor& a, bool complete);  // no info: Q (m, k or m) and R
+// No info: Q (m, k or m; of mode "r" no columns) and R.
+Pair linalg_qr(Name name, const Tensor& a, Name mode);
 Pair geqrf(const Tensor& a);  // R above the reflections of Q, and their factors
 // Eigenvalues, ascending, and vectors (undefined unless wanted) of symmetric matrices.
 Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);

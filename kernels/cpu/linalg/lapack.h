@@ -1,6 +1,7 @@
 // What is used of LAPACK, which the vendored OpenBLAS contains: Fortran's interface, in which every
 // argument is a pointer and the lengths of strings follow.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 
 namespace rushlight {
@@ -16,6 +17,11 @@ struct Lapack {
                I ldb, Length, Length, Length, Length) = nullptr;
   void (*geqrf)(I m, I n, T* a, I lda, T* tau, T* work, I lwork, int* info) = nullptr;
   void (*orgqr)(I m, I n, I k, T* a, I lda, const T* tau, T* work, I lwork, int* info) = nullptr;
+  void (*geqrt)(I m, I n, I nb, T* a, I lda, T* t, I ldt, T* work, int* info) = nullptr;
+  void (*larft)(C direct, C storev, I n, I k, T* v, I ldv, const T* tau, T* t, I ldt, Length,
+                Length) = nullptr;
+  void (*larfb)(C side, C trans, C direct, C storev, I m, I n, I k, const T* v, I ldv, const T* t,
+                I ldt, T* c, I ldc, T* work, I ldwork, Length, Length, Length, Length) = nullptr;
   void (*syevd)(C jobz, C uplo, I n, T* a, I lda, T* w, T* work, I lwork, int* iwork, I liwork,
                 int* info, Length, Length) = nullptr;
   void (*gesdd)(C jobz, I m, I n, T* a, I lda, T* s, T* u, I ldu, T* vt, I ldvt, T* work, I lwork,
@@ -31,5 +37,11 @@ template <>
 const Lapack<float>& lapack<float>();
 template <>
 const Lapack<double>& lapack<double>();
+
+// What a first call with lwork = -1 answers; float cannot hold every size exactly, so one more.
+template <class T>
+int work_size(T answer) {
+  return int(std::min(double(answer) * 1.0000002 + 1, 2147483000.0));
+}
 
 }  // namespace rushlight

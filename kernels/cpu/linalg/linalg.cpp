@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lapack.h"
+#include "reflections.h"
 #include "triangles.h"
 
 namespace rushlight {
@@ -92,37 +93,13 @@ void solve_triangular(const View& a, const View& b, bool upper, bool unit) {
   });
 }
 
-// What a first call with lwork = -1 answers; float cannot hold every size exactly, so one more.
-template <class T>
-int work_size(T answer) {
-  return int(std::min(double(answer) * 1.0000002 + 1, 2147483000.0));
-}
-
 void qr(const View& a, const View& tau) {
-  each(a, [&]<class T>(T, std::int64_t i) {
-    const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.lead, ask = -1;
-    T* t = row<T>(tau, i);
-    T answer = 1;
-    int info;
-    lapack<T>().geqrf(&m.rows, &m.columns, m.data, &lead, t, &answer, &ask, &info);
-    const int size = work_size(answer);
-    std::vector<T> work(std::size_t(size) + 1);
-    lapack<T>().geqrf(&m.rows, &m.columns, m.data, &lead, t, work.data(), &size, &info);
-  });
+  each(a, [&]<class T>(T, std::int64_t i) { factor_qr(matrix<T>(a, i), row<T>(tau, i)); });
 }
 
 void householder(const View& a, const View& tau) {
   each(a, [&]<class T>(T, std::int64_t i) {
-    const Columns<T> m = matrix<T>(a, i);
-    const int lead = m.lead, ask = -1, k = int(tau.sizes[1]);
-    const T* t = row<T>(tau, i);
-    T answer = 1;
-    int info;
-    lapack<T>().orgqr(&m.rows, &m.columns, &k, m.data, &lead, t, &answer, &ask, &info);
-    const int size = work_size(answer);
-    std::vector<T> work(std::size_t(size) + 1);
-    lapack<T>().orgqr(&m.rows, &m.columns, &k, m.data, &lead, t, work.data(), &size, &info);
+    form_q(matrix<T>(a, i), int(tau.sizes[1]), row<T>(tau, i));
   });
 }
 

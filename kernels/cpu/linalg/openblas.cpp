@@ -38,6 +38,9 @@ void find_all(void* library, char letter, Lapack<T>& to) {
   one("trsm", to.trsm);
   one("geqrf", to.geqrf);
   one("orgqr", to.orgqr);
+  one("geqrt", to.geqrt);
+  one("larft", to.larft);
+  one("larfb", to.larfb);
   one("syevd", to.syevd);
   one("gesdd", to.gesdd);
   one("gelsy", to.gelsy);

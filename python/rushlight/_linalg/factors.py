@@ -78,16 +78,10 @@ def qr(A: Tensor, mode="reduced"):
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
             "'r', or 'complete'"
         )
-    q, r = _C._linalg_qr("linalg.qr", A, mode == "complete")
+    q, r = _C._linalg_qr("linalg.qr", A, mode)
     if mode == "r":
-        if A.requires_grad and _C.is_grad_enabled():
-            r.register_hook(_refuse_r)
         q = A.new_empty((0,), requires_grad=r.requires_grad)
     return (q, r)
-
-
-def _refuse_r(grad):
-    raise RuntimeError("The derivative of linalg.qr depends on Q, which mode='r' does not return")
 
 
 def _is_upper(UPLO):

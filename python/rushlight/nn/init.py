@@ -334,7 +334,7 @@ def orthogonal_(tensor, gain=1, generator=None):
         flat.normal_(0, 1, generator=generator)
         if rows < cols:
             flat = flat.t()
-        q, r = _C._linalg_qr("linalg.qr", flat, False)
+        q, r = _C._linalg_qr("linalg.qr", flat, "reduced")
         q = q * r.diagonal().sign()
         if rows < cols:
             q = q.t()
