@@ -7,6 +7,7 @@
 #include "core/unlocked.h"
 #include "geometry.h"
 #include "node.h"
+#include "plain.h"
 
 namespace rushlight {
 namespace {
@@ -18,86 +19,6 @@ constexpr double kNanosecondsPerElement = 0.3, kNanosecondsInDouble = 30;
 const Scalar kNoParameters[kMaxParameters] = {};
 
 constexpr std::int64_t kSmall = 4096;  // below, the interpreter's lock is never given up
-
-// The two dimensions of a call where some input, as a bias, has but the last dimensions of the
-// first.
-struct RowsOfCall {
-  static constexpr std::int64_t kRepeated[2] = {0, 1};
-  std::int64_t row = 0;  // elements of such an input; 0: there is none
-  std::int64_t sizes[2], whole[2];
-
-  // Binds b if it is one. Not inline: calls of one shape shall not pay for it.
-  [[gnu::noinline]] bool bind(Operand& o, const Body& b, const Body& first) {
-    const int more = first.shape.rank - b.shape.rank;
-    if (b.shape.rank == 0 || more <= 0 || !b.contiguous || !b.device.is_cpu() ||
-        b.dtype != first.dtype || (row && row != b.numel))
-      return false;
-    for (int d = 0; d < b.shape.rank; ++d)
-      if (b.shape[d] != first.shape[more + d]) return false;
-    const auto item = std::int64_t(item_size(b.dtype));
-    if (b.numel == 0 || b.numel == first.numel ||
-        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
-      return false;
-    row = b.numel;
-    o = {static_cast<char*>(b.storage->data) + b.offset * item, kRepeated, b.dtype};
-    return true;
-  }
-  [[gnu::noinline]] void finish(PointwiseCall& call, int inputs) {
-    sizes[0] = call.numel / row, sizes[1] = row;
-    whole[0] = row, whole[1] = 1;
-    call.rank = 2;
-    call.sizes = sizes;
-    for (int i = 0; i < inputs; ++i)
-      if (call.in[i].strides == &kOne) call.in[i].strides = whole;
-    call.out[0].strides = whole;
-  }
-};
-
-// The common small call: floating CPU tensors of one dtype and shape, row-major, or scalars, or the
-// first's shape and, without a target, rows of it; a target has no gradient and shares nothing with
-// an input, or all of it. Binds the inputs, marks those that need a gradient and returns the first
-// tensor's body; null: the call goes the long way.
-const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
-                       const Into& into, PointwiseCall& call, RowsOfCall& rows, unsigned& wanted) {
-  if (op.takes >= Takes::integers || op.bool_inputs) return nullptr;
-  if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean ||
-                        (op.index == pointwise_op<Celu>().index && parameters[0].as_double() == 0)))
-    return nullptr;
-  const bool fresh = into.kind == Into::fresh;
-  const bool records = grad_enabled() && !op.bool_result && !op.constant;
-  const Body* first = fresh ? nullptr : into.target->body();
-  auto bind = [&](Operand& o, const Body& b) {
-    const auto item = std::int64_t(item_size(b.dtype));
-    if (!b.contiguous || !b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
-        b.dtype != first->dtype || !(b.shape == first->shape) ||
-        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
-      return false;
-    o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
-    return fresh || b.storage.get() != first->storage.get() || b.offset == first->offset;
-  };
-  for (int i = 0; i < op.inputs; ++i) {
-    if (!in[i].tensor) {
-      if (in[i].scalar.kind == Scalar::Kind::boolean) return nullptr;
-      call.in[i] = {const_cast<Scalar*>(&in[i].scalar), nullptr, DType::float64};
-      continue;
-    }
-    const Body& b = *in[i].tensor->body();
-    if (!first) first = &b;
-    if (!bind(call.in[i], b) && !(fresh && rows.bind(call.in[i], b, *first))) return nullptr;
-    if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
-  }
-  if (!first || !is_computed_floating(first->dtype)) return nullptr;
-  if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
-  if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
-  call.rank = 1;
-  call.out[0].strides = &kOne;
-  call.numel = first->numel;
-  call.sizes = &call.numel;
-  call.computes = computes(first->dtype, op.in_double);
-  if (rows.row) [[unlikely]]
-    rows.finish(call, op.inputs);
-  return first;
-}
 
 void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device,
                  std::initializer_list<const Tensor*> held) {
@@ -165,13 +86,15 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
   call.parameters = parameters;
   unsigned wanted = 0;
   RowsOfCall rows;
-  if (const Body* b = bind_plain(op, in, parameters, into, call, rows, wanted)) [[likely]] {
+  FewOfCall few;
+  if (const Body* b = bind_plain(op, in, parameters, into, call, rows, few, wanted)) [[likely]] {
     Tensor out;
     if (into.kind != Into::fresh) {
       out = *into.target;
       finish_inplace(out);
     } else {
-      out = empty(b->shape, op.bool_result ? DType::boolean : b->dtype);
+      const DType result = op.bool_result ? DType::boolean : b->dtype;
+      out = few.any() ? few.make(call, *b, result) : empty(b->shape, result);
       call.out[0] = {out->storage->data, call.out[0].strides, out.dtype()};
     }
     if (call.numel < (op.in_double ? kSmall / 64 : kSmall))

@@ -1,0 +1,172 @@
+// The common small call, bound without the work that promotion, broadcasting and ordering take:
+// what pointwise() tries first.
+#pragma once
+#include "geometry.h"
+
+namespace rushlight {
+
+// The two dimensions of a call where some input, as a bias, has but the last dimensions of the
+// first.
+struct RowsOfCall {
+  static constexpr std::int64_t kRepeated[2] = {0, 1};
+  std::int64_t row = 0;  // elements of such an input; 0: there is none
+  std::int64_t sizes[2], whole[2];
+
+  // Binds b if it is one. Not inline: calls of one shape shall not pay for it.
+  [[gnu::noinline]] bool bind(Operand& o, const Body& b, const Body& first) {
+    const int more = first.shape.rank - b.shape.rank;
+    if (b.shape.rank == 0 || more <= 0 || !b.contiguous || !b.device.is_cpu() ||
+        b.dtype != first.dtype || (row && row != b.numel))
+      return false;
+    for (int d = 0; d < b.shape.rank; ++d)
+      if (b.shape[d] != first.shape[more + d]) return false;
+    const auto item = std::int64_t(item_size(b.dtype));
+    if (b.numel == 0 || b.numel == first.numel ||
+        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
+      return false;
+    row = b.numel;
+    o = {static_cast<char*>(b.storage->data) + b.offset * item, kRepeated, b.dtype};
+    return true;
+  }
+  [[gnu::noinline]] void finish(PointwiseCall& call, int inputs) {
+    sizes[0] = call.numel / row, sizes[1] = row;
+    whole[0] = row, whole[1] = 1;
+    call.rank = 2;
+    call.sizes = sizes;
+    for (int i = 0; i < inputs; ++i)
+      if (call.in[i].strides == &kOne) call.in[i].strides = whole;
+    call.out[0].strides = whole;
+  }
+};
+
+// Some elements, of one or two dimensions, that do not lie dense, but in the order of a new result,
+// or that all lie as a transposed matrix, and so will the result: no strides have to be brought to
+// one order and merged.
+struct FewOfCall {
+  static constexpr std::int64_t kMost = 64;
+  int strided = 0, transposed = 0, dense = 0;  // operands
+
+  // Not inline, as above.
+  [[gnu::noinline]] bool bind(Operand& o, const Body& b) {
+    const int rank = b.shape.rank;
+    if (rank > 2 || b.numel > kMost || b.numel == 0) return false;
+    const std::int64_t rows = b.shape[0], far = b.strides[0];
+    const std::int64_t columns = rank == 2 ? b.shape[1] : 1, near = rank == 2 ? b.strides[1] : 1;
+    const auto item = std::int64_t(item_size(b.dtype));
+    const std::int64_t span = (rows - 1) * far + (columns - 1) * near;
+    if (far < 0 || near < 0 || far > INT32_MAX || near > INT32_MAX ||
+        std::uint64_t((b.offset + span + 1) * item) > b.storage->bytes)
+      return false;
+    const std::int64_t* strides = b.strides.data();
+    if (rank == 2 && rows > 1 && columns > 1 && far == 1 && near == rows) {
+      ++transposed;
+      strides = &kOne;
+    } else if (rank == 1 || far == 0 || near == 0 || (far > near && rows > 1 && columns > 1)) {
+      ++strided;
+    } else {
+      return false;
+    }
+    o = {static_cast<char*>(b.storage->data) + b.offset * item, strides, b.dtype};
+    return true;
+  }
+  bool any() const { return strided || transposed; }
+  // Whether one order of dimensions serves all; the strides of the dense among them.
+  [[gnu::noinline]] bool finish(PointwiseCall& call, const Input* in, int inputs,
+                                const Body& first) {
+    if (transposed) return !strided && !dense;
+    call.rank = first.shape.rank;
+    call.sizes = first.shape.sizes.data();
+    for (int i = 0; i < inputs; ++i)
+      if (call.in[i].strides == &kOne) call.in[i].strides = in[i].tensor->body()->strides.data();
+    return true;
+  }
+  // A new result, which lies so.
+  [[gnu::noinline]] Tensor make(PointwiseCall& call, const Body& like, DType dtype) const {
+    if (!transposed) {
+      Tensor out = empty(like.shape, dtype);
+      call.out[0].strides = out->strides.data();
+      return out;
+    }
+    const std::int64_t across[] = {like.shape[1], like.shape[0]};
+    Tensor out = empty(across, dtype);
+    out->shape = like.shape;
+    out->strides = like.strides;
+    out->contiguous = false;
+    return out;
+  }
+};
+
+// Whether a call on integers means what the kernel computes: a number or parameter that not every
+// dtype holds goes the long way, as does what may be refused.
+[[gnu::noinline]] inline bool is_plain_integer(const PointwiseOp& op, const Input* in,
+                                               const Scalar* parameters, DType dtype) {
+  if (!is_integral(dtype) || is_only_stored(dtype) || op.divides) return false;
+  const bool is_bool = dtype == DType::boolean;
+  if (is_bool ? !op.bool_result || op.takes != Takes::anything
+              : op.takes != Takes::anything && op.takes != Takes::numeric &&
+                    op.takes != Takes::integers)
+    return false;
+  for (int i = 0; i < op.parameters; ++i)
+    if (parameters[i].kind != Scalar::Kind::integer || parameters[i].i != 1) return false;
+  for (int i = 0; i < op.inputs; ++i) {
+    const Scalar& s = in[i].scalar;
+    if (!in[i].tensor && (is_bool || s.kind != Scalar::Kind::integer || s.i < 0 || s.i > 127))
+      return false;
+  }
+  return true;
+}
+
+// The common small call: CPU tensors of one dtype and shape, row-major, or scalars, or the first's
+// shape and, without a target, rows of it or a few elements apart; a target has no gradient and
+// shares nothing with an input, or all of it. Binds the inputs, marks those that need a gradient
+// and returns the first tensor's body; null: the call goes the long way.
+inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                              const Into& into, PointwiseCall& call, RowsOfCall& rows,
+                              FewOfCall& few, unsigned& wanted) {
+  if (op.takes == Takes::shifts || op.bool_inputs) return nullptr;
+  if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean ||
+                        (op.index == pointwise_op<Celu>().index && parameters[0].as_double() == 0)))
+    return nullptr;
+  const bool fresh = into.kind == Into::fresh;
+  const bool records = grad_enabled() && !op.bool_result && !op.constant;
+  const Body* first = fresh ? nullptr : into.target->body();
+  auto bind = [&](Operand& o, const Body& b) {
+    const auto item = std::int64_t(item_size(b.dtype));
+    if (!b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
+        b.dtype != first->dtype || !(b.shape == first->shape))
+      return false;
+    if (!b.contiguous) return fresh && few.bind(o, b);
+    if (std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes) return false;
+    ++few.dense;
+    o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
+    return fresh || b.storage.get() != first->storage.get() || b.offset == first->offset;
+  };
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].tensor) {
+      if (in[i].scalar.kind == Scalar::Kind::boolean) return nullptr;
+      call.in[i] = {const_cast<Scalar*>(&in[i].scalar), nullptr, DType::float64};
+      continue;
+    }
+    const Body& b = *in[i].tensor->body();
+    if (!first) first = &b;
+    if (!bind(call.in[i], b) && !(fresh && rows.bind(call.in[i], b, *first))) return nullptr;
+    if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
+  }
+  if (!first) return nullptr;
+  if (is_computed_floating(first->dtype) ? op.takes == Takes::integers
+                                         : !is_plain_integer(op, in, parameters, first->dtype))
+    return nullptr;
+  if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
+  if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
+  call.rank = 1;
+  call.out[0].strides = &kOne;
+  call.numel = first->numel;
+  call.sizes = &call.numel;
+  call.computes = computes(first->dtype, op.in_double);
+  if (few.any() && (rows.row || !few.finish(call, in, op.inputs, *first))) return nullptr;
+  if (rows.row) [[unlikely]]
+    rows.finish(call, op.inputs);
+  return first;
+}
+
+}  // namespace rushlight
