@@ -39,58 +39,62 @@ struct RowsOfCall {
   }
 };
 
-// Some elements, of one or two dimensions, that do not lie dense, but in the order of a new result,
-// or that all lie as a transposed matrix, and so will the result: no strides have to be brought to
-// one order and merged.
+// Some elements, of one or two dimensions, that do not all lie dense: what needs no merging, and no
+// more than one comparison of strides to know in which order the result lies.
 struct FewOfCall {
   static constexpr std::int64_t kMost = 64;
-  int strided = 0, transposed = 0, dense = 0;  // operands
+  enum Order : std::uint8_t { undecided, by_rows, by_columns } order = undecided;
+  int dense = 0, apart = 0;  // operands
+  std::int64_t sizes[2], whole[2], strides[kMaxInputs][2];
 
-  // Not inline, as above.
-  [[gnu::noinline]] bool bind(Operand& o, const Body& b) {
+  // Not inline, as above. The first operand whose strides say so decides, as torch has it.
+  [[gnu::noinline]] bool bind(PointwiseCall& call, int i, const Body& b) {
     const int rank = b.shape.rank;
     if (rank > 2 || b.numel > kMost || b.numel == 0) return false;
-    const std::int64_t rows = b.shape[0], far = b.strides[0];
-    const std::int64_t columns = rank == 2 ? b.shape[1] : 1, near = rank == 2 ? b.strides[1] : 1;
+    const std::int64_t rows = rank == 2 ? b.shape[0] : 1, columns = b.shape[rank - 1];
+    const std::int64_t far = rank == 2 ? b.strides[0] : 0, near = b.strides[std::size_t(rank - 1)];
     const auto item = std::int64_t(item_size(b.dtype));
+    if (far < 0 || near < 0 || far > INT32_MAX || near > INT32_MAX) return false;
     const std::int64_t span = (rows - 1) * far + (columns - 1) * near;
-    if (far < 0 || near < 0 || far > INT32_MAX || near > INT32_MAX ||
-        std::uint64_t((b.offset + span + 1) * item) > b.storage->bytes)
-      return false;
-    const std::int64_t* strides = b.strides.data();
-    if (rank == 2 && rows > 1 && columns > 1 && far == 1 && near == rows) {
-      ++transposed;
-      strides = &kOne;
-    } else if (rank == 1 || far == 0 || near == 0 || (far > near && rows > 1 && columns > 1)) {
-      ++strided;
-    } else {
-      return false;
+    if (std::uint64_t((b.offset + span + 1) * item) > b.storage->bytes) return false;
+    if (rows > 1 && columns > 1 && (far || near)) {
+      if (far == near) return false;
+      if (order == undecided && dense) order = by_rows;
+      if (order == undecided && far && near) order = far > near ? by_rows : by_columns;
     }
-    o = {static_cast<char*>(b.storage->data) + b.offset * item, strides, b.dtype};
+    ++apart;
+    strides[i][0] = far, strides[i][1] = near;
+    call.in[i] = {static_cast<char*>(b.storage->data) + b.offset * item, strides[i], b.dtype};
     return true;
   }
-  bool any() const { return strided || transposed; }
-  // Whether one order of dimensions serves all; the strides of the dense among them.
-  [[gnu::noinline]] bool finish(PointwiseCall& call, const Input* in, int inputs,
-                                const Body& first) {
-    if (transposed) return !strided && !dense;
-    call.rank = first.shape.rank;
-    call.sizes = first.shape.sizes.data();
-    for (int i = 0; i < inputs; ++i)
-      if (call.in[i].strides == &kOne) call.in[i].strides = in[i].tensor->body()->strides.data();
-    return true;
+  [[gnu::noinline]] void finish(PointwiseCall& call, int inputs, const Body& first) {
+    const bool across = order == by_columns;
+    const std::int64_t columns = first.shape[first.shape.rank - 1], rows = first.numel / columns;
+    sizes[0] = across ? columns : rows, sizes[1] = across ? rows : columns;
+    whole[0] = sizes[1], whole[1] = 1;
+    bool flat = true;
+    for (int i = 0; i < inputs; ++i) {
+      const std::int64_t*& s = call.in[i].strides;
+      if (s == &kOne)
+        strides[i][0] = columns, strides[i][1] = 1, s = strides[i];
+      else if (!s)
+        continue;
+      if (across) std::swap(strides[i][0], strides[i][1]);
+      flat &= strides[i][1] == 1 && strides[i][0] == sizes[1];
+    }
+    for (int i = 0; flat && i < inputs; ++i)
+      if (call.in[i].strides) call.in[i].strides = &kOne;
+    if (flat) return;
+    call.rank = 2;
+    call.sizes = sizes;
+    call.out[0].strides = whole;
   }
   // A new result, which lies so.
-  [[gnu::noinline]] Tensor make(PointwiseCall& call, const Body& like, DType dtype) const {
-    if (!transposed) {
-      Tensor out = empty(like.shape, dtype);
-      call.out[0].strides = out->strides.data();
-      return out;
-    }
-    const std::int64_t across[] = {like.shape[1], like.shape[0]};
-    Tensor out = empty(across, dtype);
+  [[gnu::noinline]] Tensor make(const Body& like, DType dtype) const {
+    if (order != by_columns) return empty(like.shape, dtype);
+    Tensor out = empty(sizes, dtype);
     out->shape = like.shape;
-    out->strides = like.strides;
+    out->strides[0] = 1, out->strides[1] = sizes[1];
     out->contiguous = false;
     return out;
   }
@@ -135,7 +139,7 @@ inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scal
     if (!b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
         b.dtype != first->dtype || !(b.shape == first->shape))
       return false;
-    if (!b.contiguous) return fresh && few.bind(o, b);
+    if (!b.contiguous) return fresh && few.bind(call, int(&o - call.in), b);
     if (std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes) return false;
     ++few.dense;
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
@@ -163,7 +167,10 @@ inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scal
   call.numel = first->numel;
   call.sizes = &call.numel;
   call.computes = computes(first->dtype, op.in_double);
-  if (few.any() && (rows.row || !few.finish(call, in, op.inputs, *first))) return nullptr;
+  if (few.apart) {
+    if (rows.row) return nullptr;
+    few.finish(call, op.inputs, *first);
+  }
   if (rows.row) [[unlikely]]
     rows.finish(call, op.inputs);
   return first;

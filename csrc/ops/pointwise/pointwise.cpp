@@ -94,7 +94,7 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
       finish_inplace(out);
     } else {
       const DType result = op.bool_result ? DType::boolean : b->dtype;
-      out = few.any() ? few.make(call, *b, result) : empty(b->shape, result);
+      out = few.apart ? few.make(*b, result) : empty(b->shape, result);
       call.out[0] = {out->storage->data, call.out[0].strides, out.dtype()};
     }
     if (call.numel < (op.in_double ? kSmall / 64 : kSmall))
