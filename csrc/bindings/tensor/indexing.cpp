@@ -144,6 +144,11 @@ bool stands_for_tuple(PyObject* key) {
 
 Applied apply(const Tensor& self, PyObject* key) {
   Applied a{self, {}, false};
+  if (const Tensor* only = as_tensor(key); only && only->dim() && consumed(key) <= self.dim()) {
+    a.indices.push_back(*only);  // the usual: nothing to sort out
+    a.by_tensor = true;
+    return a;
+  }
   const auto held =
       py::reinterpret_steal<py::object>(PyTuple_Check(key)      ? Py_NewRef(key)
                                         : stands_for_tuple(key) ? PySequence_Tuple(key)

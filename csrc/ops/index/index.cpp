@@ -127,6 +127,13 @@ void check_empty(const Tensor& input, const Prepared& p) {
       fail<IndexError>("index is out of bounds for dimension with size 0");
 }
 
+// permute() that makes no view where the order is that of the dimensions already.
+Tensor arranged(const Tensor& t, const Shape& order) {
+  for (int d = 0; d < order.rank; ++d)
+    if (order[d] != d) return permute(t, order);
+  return t;
+}
+
 void write(const Tensor& self, const Prepared& p, const Tensor& values, bool accumulate) {
   const GradMode off(false);
   check_empty(self, p);
@@ -136,8 +143,9 @@ void write(const Tensor& self, const Prepared& p, const Tensor& values, bool acc
     fail<RuntimeError>("shape mismatch: value tensor of shape ", values.sizes(),
                        " cannot be broadcast to indexing result of shape ", shape);
   if (numel_of(shape) == 0 || self.device().is_meta()) return;
-  const Tensor source = permute(expand(values, shape), kernel_order);
-  const Tensor target = permute(self, p.order);
+  const Tensor source =
+      arranged(values.shape() == shape ? values : expand(values, shape), kernel_order);
+  const Tensor target = arranged(self, p.order);
   const IndexList list = list_of(p);
   const View to_view = view_of(target), from = view_of(source);
   const Backend& b = backend(self.device());
@@ -215,7 +223,7 @@ static Tensor taken(const Tensor& input, Prepared& p, bool in_order) {
   if (in_order) order_rest(out, kernel_order, p.order, p.shape.rank);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
-    const Tensor source = permute(input, p.order), target = permute(out, kernel_order);
+    const Tensor source = arranged(input, p.order), target = arranged(out, kernel_order);
     const IndexList list = list_of(p);
     const View to_view = view_of(target), from = view_of(source);
     const Backend& b = backend(input.device());
@@ -313,6 +321,7 @@ void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Te
     const GradMode off(false);
     write(self, p, shared ? clone(values) : values, accumulate);
   }
+  if (!needs_grad(self, values)) return finish_inplace(self);  // before anything is kept
   record_inplace(
       "IndexPutBackward0", self,
       [positions = saved(p), shape = values.shape(), accumulate](Tensor g, Node& node) {
