@@ -48,6 +48,35 @@ def test_layouts_of_two_operands(device, first, second, dtype):
     assert torch.equal(x + y[0].contiguous(), x.contiguous() + y[0].contiguous())
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_choosing_by_a_mask(device, layout, dtype):
+    x, y = (matrix(4, 6, dtype, device, k) for k in (0, 3))
+    mask = x % 2 == 0
+    laid = LAYOUTS[layout]
+    a, b, m = laid(x), laid(y), laid(mask)
+    copies = [t.contiguous() for t in (a, b, m)]
+    assert torch.equal(torch.where(m, a, y), torch.where(copies[2], copies[0], y))
+    assert torch.equal(torch.where(mask, x, b), torch.where(mask, x, copies[1]))
+    assert torch.equal(torch.where(m, a, 1), torch.where(copies[2], copies[0], 1))
+    assert torch.equal(a.masked_fill(m, 5), copies[0].masked_fill(copies[2], 5))
+    assert x.masked_fill_(mask, 5).tolist() == matrix(4, 6, dtype, device).where(~mask, 5).tolist()
+
+
+@pytest.mark.parametrize("small", [(4, 1), (1, 6), (6,), (1,), ()], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_small_operands_are_broadcast(device, layout, small):
+    x = LAYOUTS[layout](matrix(4, 6, torch.float64, device))
+    y = torch.arange(100.0, dtype=torch.float64, device=device)[: torch.zeros(small).numel() or 1]
+    y = y.reshape(small).requires_grad_()
+    whole = y.detach().expand(4, 6).contiguous()
+    for a, b, ours in ((x, whole, lambda: x * y), (whole, x, lambda: y * x)):
+        product = ours()
+        assert torch.equal(product.detach(), a.contiguous() * b.contiguous())
+        (grad,) = torch.autograd.grad(product.sum(), y)
+        assert torch.equal(grad, x.contiguous().sum_to_size(small))
+
+
 def test_gradients_of_layouts(device):
     base = matrix(4, 4, torch.float64, device).requires_grad_()
     other = matrix(4, 8, torch.float64, device, 2)[:, ::2]

@@ -1,6 +1,8 @@
 // The common small call, bound without the work that promotion, broadcasting and ordering take:
 // what pointwise() tries first.
 #pragma once
+#include <cmath>
+
 #include "geometry.h"
 
 namespace rushlight {
@@ -47,12 +49,16 @@ struct FewOfCall {
   int dense = 0, apart = 0;  // operands
   std::int64_t sizes[2], whole[2], strides[kMaxInputs][2];
 
-  // Not inline, as above. The first operand whose strides say so decides, as torch has it.
-  [[gnu::noinline]] bool bind(PointwiseCall& call, int i, const Body& b) {
-    const int rank = b.shape.rank;
-    if (rank > 2 || b.numel > kMost || b.numel == 0) return false;
-    const std::int64_t rows = rank == 2 ? b.shape[0] : 1, columns = b.shape[rank - 1];
-    const std::int64_t far = rank == 2 ? b.strides[0] : 0, near = b.strides[std::size_t(rank - 1)];
+  // Not inline, as above. b may lack dimensions of the first, or have them of size 1. The first
+  // operand whose strides say so decides the order, as torch has it.
+  [[gnu::noinline]] bool bind(PointwiseCall& call, int i, const Body& b, const Body& first) {
+    const int rank = b.shape.rank, all = first.shape.rank;
+    if (all > 2 || all == 0 || rank > all || first.numel > kMost || first.numel == 0) return false;
+    const std::int64_t rows = rank == 2 ? b.shape[0] : 1, columns = rank ? b.shape[rank - 1] : 1;
+    const std::int64_t of_rows = all == 2 ? first.shape[0] : 1, of_columns = first.shape[all - 1];
+    if ((rows != of_rows && rows != 1) || (columns != of_columns && columns != 1)) return false;
+    const std::int64_t far = rows == 1 ? 0 : b.strides[0];
+    const std::int64_t near = columns == 1 ? 0 : b.strides[std::size_t(rank - 1)];
     const auto item = std::int64_t(item_size(b.dtype));
     if (far < 0 || near < 0 || far > INT32_MAX || near > INT32_MAX) return false;
     const std::int64_t span = (rows - 1) * far + (columns - 1) * near;
@@ -127,41 +133,53 @@ struct FewOfCall {
 inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                               const Into& into, PointwiseCall& call, RowsOfCall& rows,
                               FewOfCall& few, unsigned& wanted) {
-  if (op.takes == Takes::shifts || op.bool_inputs) return nullptr;
+  if (op.takes == Takes::shifts) return nullptr;
   if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean ||
                         (op.index == pointwise_op<Celu>().index && parameters[0].as_double() == 0)))
     return nullptr;
   const bool fresh = into.kind == Into::fresh;
   const bool records = grad_enabled() && !op.bool_result && !op.constant;
   const Body* first = fresh ? nullptr : into.target->body();
-  auto bind = [&](Operand& o, const Body& b) {
+  for (int i = 0; i < op.inputs && !first; ++i)
+    if (in[i].tensor && !(op.bool_inputs >> i & 1)) first = in[i].tensor->body();
+  if (!first) return nullptr;
+  const auto fits = [&](const Body& b, DType dtype) {
+    return b.device.is_cpu() && b.dtype == dtype &&
+           (fresh || !records || !(b.requires_grad || b.base));
+  };
+  const auto bind = [&](Operand& o, const Body& b) {
     const auto item = std::int64_t(item_size(b.dtype));
-    if (!b.device.is_cpu() || (!fresh && records && (b.requires_grad || b.base)) ||
-        b.dtype != first->dtype || !(b.shape == first->shape))
+    if (!b.contiguous || !(b.shape == first->shape) ||
+        std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes)
       return false;
-    if (!b.contiguous) return fresh && few.bind(call, int(&o - call.in), b);
-    if (std::uint64_t((b.offset + b.numel) * item) > b.storage->bytes) return false;
     ++few.dense;
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
-    return fresh || b.storage.get() != first->storage.get() || b.offset == first->offset;
+    return fresh || b.storage.get() != first->storage.get() ||
+           (b.offset == first->offset && b.dtype == first->dtype);
   };
   for (int i = 0; i < op.inputs; ++i) {
     if (!in[i].tensor) {
-      if (in[i].scalar.kind == Scalar::Kind::boolean) return nullptr;
-      call.in[i] = {const_cast<Scalar*>(&in[i].scalar), nullptr, DType::float64};
+      const Scalar& s = in[i].scalar;
+      if (s.kind == Scalar::Kind::boolean ||
+          (op.fits && item_size(first->dtype) < 4 && !(std::abs(s.as_double()) <= 60000)))
+        return nullptr;
+      call.in[i] = {const_cast<Scalar*>(&s), nullptr, DType::float64};
       continue;
     }
     const Body& b = *in[i].tensor->body();
-    if (!first) first = &b;
-    if (!bind(call.in[i], b) && !(fresh && rows.bind(call.in[i], b, *first))) return nullptr;
+    if (!fits(b, op.bool_inputs >> i & 1 ? DType::boolean : first->dtype)) return nullptr;
+    if (!bind(call.in[i], b) && !(fresh && ((!few.apart && rows.bind(call.in[i], b, *first)) ||
+                                            few.bind(call, i, b, *first))))
+      return nullptr;
     if (records && wants_grad(*in[i].tensor)) wanted |= 1u << i;
   }
-  if (!first) return nullptr;
   if (is_computed_floating(first->dtype) ? op.takes == Takes::integers
                                          : !is_plain_integer(op, in, parameters, first->dtype))
     return nullptr;
   if (op.takes == Takes::wide && item_size(first->dtype) < 4) return nullptr;
-  if (!fresh && (op.bool_result || first->inference || !bind(call.out[0], *first))) return nullptr;
+  if (!fresh && (op.bool_result || first->inference || !fits(*first, first->dtype) ||
+                 !bind(call.out[0], *first)))
+    return nullptr;
   call.rank = 1;
   call.out[0].strides = &kOne;
   call.numel = first->numel;
