@@ -123,6 +123,7 @@ Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices);
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
                 bool accumulate, const char* op = "index_put_");
+void index_put_(const Tensor& self, const std::vector<Tensor>& indices, Scalar number);
 Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const Tensor& values,
                  bool accumulate);
 Tensor nonzero(const Tensor& input);  // [n, dim]

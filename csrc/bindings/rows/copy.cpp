@@ -1,4 +1,6 @@
 // Conversions of whole tensors: dtype, device, Python scalars and lists.
+#include <cstring>
+
 #include "bindings/data.h"
 #include "bindings/formats.h"
 #include "bindings/module.h"
@@ -136,17 +138,25 @@ py::object nested(const Shape& shape, int d, const S*& at) {
   PyObject_GC_Track(list.ptr());
   return list;
 }
+py::object listed(const Shape shape, DType dtype, const void* data) {
+  return dispatch_stored(dtype, [&]<class S>(Type<S>) {
+    const S* at = static_cast<const S*>(data);
+    return nested(shape, 0, at);
+  });
+}
 // It reads a copy: making a list may run Python that changes the tensor.
 py::object tolist(const Tensor& self) {
+  if (self.dim() == 0) return item_op(self);
+  const bool lies_here = self.device().is_cpu() && self.is_contiguous();
+  if (self.dtype() == DType::float4_e2m1fn_x2) refuse_stored("tolist", self.dtype());
+  const std::size_t bytes = std::size_t(self.numel()) * item_size(self.dtype());
+  if (alignas(16) char small[512]; lies_here && bytes <= sizeof(small)) {
+    std::memcpy(small, stored_view_of(self).data, bytes);
+    return listed(self.shape(), self.dtype(), small);
+  }
   const Tensor host = to(detach(self), kCpu);
-  if (host.dim() == 0) return python_number(host, host.offset());
-  if (host.dtype() == DType::float4_e2m1fn_x2) refuse_stored("tolist", host.dtype());
-  const bool is_own = !self.device().is_cpu() || !host.is_contiguous();
-  const Tensor copy = is_own ? contiguous(host) : clone(host);
-  return dispatch_stored(copy.dtype(), [&]<class S>(Type<S>) {
-    const S* at = stored_view_of(copy).as<const S>();
-    return nested(copy.shape(), 0, at);
-  });
+  const Tensor copy = lies_here ? clone(host) : contiguous(host);
+  return listed(copy.shape(), copy.dtype(), stored_view_of(copy).data);
 }
 
 std::int64_t data_ptr(const Tensor& self) {

@@ -236,7 +236,8 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
         fill_(a.view, number);
         return 0;
       }
-      source = scalar_tensor(number, a.view.dtype(), a.view.device());
+      index_put_(a.view, a.indices, number);
+      return 0;
     } else {
       fail<TypeError>("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.",
                       scalar_name(t.dtype()), "Tensor\n",

@@ -296,6 +296,23 @@ static Tensor prepared_values(const Tensor& self, const Tensor& values) {
   return to(values, self.device());
 }
 
+// One number under a mask, without history: no positions are needed. False: not such a case.
+static bool fill_under_mask(const Tensor& self, const std::vector<Tensor>& indices, Input value) {
+  if (!is_mask_of(indices, self) || overlaps_itself(self)) return false;
+  Tensor mask = indices[0];
+  while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
+  masked_fill(self, mask, value, {Into::self, &self});
+  return true;
+}
+
+void index_put_(const Tensor& self, const std::vector<Tensor>& indices, Scalar number) {
+  if (!is_only_stored(self.dtype()) && !needs_grad(self)) {
+    check_inplace(self, false, "index_put_");
+    if (fill_under_mask(self, indices, as_input(number))) return;
+  }
+  index_put_(self, indices, scalar_tensor(number, self.dtype(), self.device()), false);
+}
+
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
                 bool accumulate, const char* op) {
   const Tensor values = prepared_values(self, given);
@@ -304,13 +321,9 @@ void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Te
   check_inplace(self, needs_grad(self, values), op);
   warn_of_internal_overlap(self, op);
   const bool shared = self->storage.get() == values->storage.get();
-  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) && is_mask_of(indices, self) &&
-      !overlaps_itself(self)) {
-    Tensor mask = indices[0];  // one number, no history: no positions are needed
-    while (mask.dim() < self.dim()) mask = unsqueeze(mask, -1);
-    masked_fill(self, mask, as_input(shared ? clone(values) : values), {Into::self, &self});
+  if (!accumulate && values.dim() == 0 && !needs_grad(self, values) &&
+      fill_under_mask(self, indices, as_input(shared ? clone(values) : values)))
     return;
-  }
   check_apart(self, values);
   for (const Tensor& index : indices)
     if (index) check_apart(self, index);
