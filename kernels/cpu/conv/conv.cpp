@@ -39,6 +39,21 @@ bool is_volume(const ConvShape& s) {
   return s.groups == 1 && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 && fits_ints(s);
 }
 
+// A kernel that is one pixel wide in height and width sees a volume as an image: its planes are
+// rows.
+ConvShape folded(ConvShape s) {
+  if (s.in[0] == 1 && s.kernel[0] == 1) return s;
+  for (int d = 1; d < 3; ++d)
+    if (s.kernel[d] != 1 || s.stride[d] != 1 || s.padding[d] != 0) return s;
+  const auto fold = [](std::int64_t(&sizes)[3], std::int64_t rest) {
+    sizes[2] = rest, sizes[1] = sizes[0], sizes[0] = 1;
+  };
+  fold(s.in, s.in[1] * s.in[2]), fold(s.result, s.result[1] * s.result[2]);
+  for (auto* each : {&s.kernel, &s.stride, &s.dilation}) fold(*each, 1);
+  fold(s.padding, 0), s.padding[0] = 0;
+  return s;
+}
+
 // So few pixels that packing the weights would take as long as the product; by a column matrix they
 // are read once.
 bool has_few_pixels(const ConvShape& s) {
@@ -94,7 +109,8 @@ void pointwise_grad_input(const ConvShape& s, const T* grad, const T* w, const T
 bool is_depthwise(const ConvShape& s) {
   return s.groups == s.c && s.out == s.c && s.c > 1 && s.in[0] == 1 && s.result[0] == 1;
 }
-bool takes_inside(const ConvShape& s, DType dtype) {
+bool takes_inside(const ConvShape& given, DType dtype) {
+  const ConvShape s = folded(given);
   if (!is_floating(dtype)) return false;
   const bool is_double = dtype == DType::float64;
   if (is_planar(s)) return is_depthwise(s) || (!is_pointwise(s) && (is_double || !has_few_taps(s)));
@@ -346,8 +362,9 @@ bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const V
                           {{y, s.n, to, to, 1}, 1.f, b ? 1.f : 0.f, {b, s.n, to, 0, 1}});
 }
 
-void forward_kernel(const ConvShape& s, const View& input, const View& weight, const View* bias,
+void forward_kernel(const ConvShape& given, const View& input, const View& weight, const View* bias,
                     const View& out) {
+  const ConvShape s = folded(given);
   if (out.dtype == DType::int64)
     return General<Word>::forward(s, input.as<Word>(), weight.as<Word>(),
                                   bias ? bias->as<Word>() : nullptr, out.as<Word>());
@@ -367,8 +384,9 @@ void forward_kernel(const ConvShape& s, const View& input, const View& weight, c
   });
 }
 
-void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight, const View* bias,
-                       const View& out) {
+void grad_input_kernel(const ConvShape& given, const View& grad, const View& weight,
+                       const View* bias, const View& out) {
+  const ConvShape s = folded(given);
   if (out.dtype == DType::int64)
     return General<Word>::grad_input(s, grad.as<Word>(), weight.as<Word>(),
                                      bias ? bias->as<Word>() : nullptr, out.as<Word>());
@@ -388,7 +406,9 @@ void grad_input_kernel(const ConvShape& s, const View& grad, const View& weight,
   });
 }
 
-void grad_weight_kernel(const ConvShape& s, const View& input, const View& grad, const View& out) {
+void grad_weight_kernel(const ConvShape& given, const View& input, const View& grad,
+                        const View& out) {
+  const ConvShape s = folded(given);
   if (out.dtype == DType::bfloat16 && is_pixels(s) &&
       bfloat16_product({grad.as<const bfloat16>(), s.out, s.n, 1, s.out},
                        {input.as<const bfloat16>(), s.n, s.c, s.c, 1},
