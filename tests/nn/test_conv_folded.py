@@ -1,5 +1,5 @@
-"""Convolutions of volumes whose kernel is one pixel high and wide run as those of images: they equal
-the convolution with the same kernel among zeros."""
+"""Kernels one pixel high and wide over volumes, which run as those of images: convolutions equal
+those with the same kernel among zeros."""
 
 import pytest
 

@@ -63,11 +63,13 @@ def test_qr_in_blocks(device, m, n, mode, dtype):
     torch.testing.assert_close(torch.linalg.qr(a, mode="r").R, r[..., : min(m, n), :], **tight)
 
 
-def test_wide_blocks():
-    a = torch.rand(530, 520, dtype=torch.float64)
+def test_wide_blocks(device):
+    a = torch.rand(530, 520, dtype=torch.float64, device=device)
     q, r = torch.linalg.qr(a)
     torch.testing.assert_close(q @ r, a, rtol=0, atol=1e-12)
-    torch.testing.assert_close(q.mT @ q, torch.eye(520, dtype=a.dtype), rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        q.mT @ q, torch.eye(520, dtype=a.dtype, device=device), rtol=0, atol=1e-12
+    )
 
 
 def test_no_elements(device):

@@ -1,3 +1,4 @@
+// QR and its Q by Householder reflections: LAPACK, in the order that is quickest.
 #pragma once
 #include "triangles.h"
 
