@@ -5,6 +5,7 @@ import pytest
 
 import rushlight as torch
 from tests.conftest import ask
+from tests.emulator import EMULATED
 
 MATRICES = np.random.RandomState(0).standard_normal((2, 5, 3))
 
@@ -46,7 +47,8 @@ def test_the_factors_are_those_of_qr(device):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("mode", ["reduced", "complete"])
 @pytest.mark.parametrize(
-    ("m", "n"), [(39, 39), (45, 41), (63, 80), (64, 64), (97, 65), (260, 257), (70, 255)]
+    ("m", "n"),
+    [(39, 39), (45, 41), (63, 80), (64, 64), (97, 65), (70, 255)] + [(260, 257)] * (not EMULATED),
 )
 def test_qr_in_blocks(device, m, n, mode, dtype):
     a = torch.rand(2, m, n, dtype=dtype, device=device)
@@ -64,11 +66,12 @@ def test_qr_in_blocks(device, m, n, mode, dtype):
 
 
 def test_wide_blocks(device):
-    a = torch.rand(530, 520, dtype=torch.float64, device=device)
+    n = 52 if EMULATED else 520
+    a = torch.rand(n + 10, n, dtype=torch.float64, device=device)
     q, r = torch.linalg.qr(a)
     torch.testing.assert_close(q @ r, a, rtol=0, atol=1e-12)
     torch.testing.assert_close(
-        q.mT @ q, torch.eye(520, dtype=a.dtype, device=device), rtol=0, atol=1e-12
+        q.mT @ q, torch.eye(n, dtype=a.dtype, device=device), rtol=0, atol=1e-12
     )
 
 
