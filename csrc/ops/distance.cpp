@@ -23,32 +23,18 @@ Tensor slopes(const Tensor& difference, const Tensor& distances, double p) {
   return out.is_scalar() ? zeros_like(difference) : out.tensor();
 }
 
-Tensor between(const Tensor& x1, const Tensor& x2, double p);
-
-// ---- by a matrix product: |x|^2 - 2 x y + |y|^2, in one product of longer rows; on the CPU not of
-// points in a plane or in space, whose products would be as long as the differences
+// ---- by a matrix product: |x|^2 - 2 x y + |y|^2, in one product of longer rows
 Tensor euclidean(const Tensor& x1, const Tensor& x2) {
   Tensor out;
   {
     const GradMode off(false);
-    constexpr std::int64_t kFew = 4;
     const std::int64_t last = -1;
     const auto squares = [&](const Tensor& x) { return sum(mul(x, x), {&last, 1}, true); };
-    const auto product = [&] {
-      const Tensor a = squares(x1), b = squares(x2);
-      const Tensor left = cat({mul(x1, Scalar(-2)), a, ones_like(a)}, -1);
-      const Tensor right = cat({x2, ones_like(b), b}, -1);
-      const Tensor squared = matmul(left, transpose(right, -2, -1));
-      return apply<Sqrt>(clamp(squared, as_input(Scalar(0)), {}));
-    };
-    const auto differences = [&] {
-      const auto flat = [](const Tensor& x) { return reshape(x, {-1, x.size(-2), x.size(-1)}); };
-      const Tensor all = between(flat(x1), flat(x2), 2);
-      Shape whole = x1.shape();
-      whole[whole.rank - 1] = x2.size(-2);
-      return view(all, whole);
-    };
-    out = x1.device().is_cpu() && x1.size(-1) <= kFew ? differences() : product();
+    const Tensor a = squares(x1), b = squares(x2);
+    const Tensor left = cat({mul(x1, Scalar(-2)), a, ones_like(a)}, -1);
+    const Tensor right = cat({x2, ones_like(b), b}, -1);
+    const Tensor squared = matmul(left, transpose(right, -2, -1));
+    out = apply<Sqrt>(clamp(squared, as_input(Scalar(0)), {}));
   }
   return record(
       "EuclideanDistBackward0", out,

@@ -125,15 +125,21 @@ class Columns {
       transpose(rows + k * m * d, d, m, d, across_.data() + k * d * apart_, apart_);
   }
   explicit operator bool() const { return !across_.empty(); }
-  // Calls f(j, distance) for the distances of x to rows [from, m) of a matrix.
-  template <class F>
-  void each(const Loops<C>& loops, const C* x, std::int64_t matrix, std::int64_t from,
-            const F& f) const {
-    for (std::int64_t j = from; j < m_; j += kBeside) {
-      C held[kBeside];
-      loops.beside(held, x, across_.data() + matrix * d_ * apart_ + j, apart_, d_);
+  // Writes the distances of x to rows [from, m) of a matrix, `step` apart.
+  template <class S>
+  void write(const Loops<C>& loops, const C* x, std::int64_t matrix, std::int64_t from, S* to,
+             std::int64_t step) const {
+    for (std::int64_t j = from; j < m_; j += kBeside, to += kBeside * step) {
+      const C* const others = across_.data() + matrix * d_ * apart_ + j;
       const int count = int(std::min<std::int64_t>(kBeside, m_ - j));
-      for (int k = 0; k < count; ++k) f(j + k, held[k]);
+      if constexpr (std::is_same_v<S, C>)
+        if (step == 1 && count == kBeside) {
+          loops.beside(to, x, others, apart_, d_);
+          continue;
+        }
+      C held[kBeside];
+      loops.beside(held, x, others, apart_, d_);
+      for (int k = 0; k < count; ++k) store(to + k * step, held[k]);
     }
   }
 
@@ -153,8 +159,7 @@ void between(const View& out, const View& x, const View& y, double p) {
         const std::int64_t batch = row / n;
         S* const to = out.as<S>() + batch * out.strides[0] + row % n * out.strides[1];
         if (columns) {
-          columns.each(loops, of_x + row * d, batch, 0,
-                       [&](std::int64_t j, auto value) { store(to + j * out.strides[2], value); });
+          columns.write(loops, of_x + row * d, batch, 0, to, out.strides[2]);
           interruptible.done(m * d);
           continue;
         }
@@ -218,8 +223,7 @@ void pairs(const View& out, const View& x, double p) {
       for (; i < end; ++i) {
         S* const to = out.as<S>() + all.before(i);
         if (columns) {
-          columns.each(loops, of_x + i * d, 0, i + 1,
-                       [&](std::int64_t j, auto value) { store(to + j - i - 1, value); });
+          columns.write(loops, of_x + i * d, 0, i + 1, to, 1);
           interruptible.done((n - i) * d);
           continue;
         }

@@ -91,7 +91,7 @@ CLONES void take_row(const T* __restrict x, int n, IndexOf<T> number, Compute<T>
 }
 
 // Many rows of a few elements: they are transposed, and compared side by side.
-constexpr std::int64_t kShortRow = 16;
+constexpr std::int64_t kShortRow = kFewLanes - 1;
 template <class T>
 void short_rows(bool largest, const View& values, const View& indices, const Job& job,
                 std::int64_t n, std::int64_t stride, const Axes& to_indices) {

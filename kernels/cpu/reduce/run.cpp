@@ -148,7 +148,7 @@ void run(const Job& job, const Steps<Total>& steps) {
       (apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
        !(job.reduced.rank && job.reduced.axis[0].stride > 0 &&
          job.reduced.axis[0].stride <= apart)) ||
-      (apart > 0 && apart <= 2 * kTogether && count <= kTogether && job.kept.axis[0].size >= kMany);
+      (apart > 0 && apart <= kFewLanes && count < steps.few && job.kept.axis[0].size >= kMany);
   const auto add = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
                        Total* totals) {
     (by_row ? totals_by_row<Total> : totals_by_line<Total>)(job, steps, from, to, first, last,
