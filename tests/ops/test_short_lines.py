@@ -180,3 +180,42 @@ def test_distances_of_short_rows(d, p, device):
                 rushlight.testing.assert_close(got, length(difference), rtol=rtol, atol=near)
             got = rushlight.nn.functional.pdist(a[0], p).cpu().double()
             rushlight.testing.assert_close(got, length(pairs), rtol=rtol, atol=0)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int16", "int64", "float64"])
+@pytest.mark.parametrize("n", [*range(1, 20), 31, 41])
+def test_converted_short_rows(n, dtype, device):
+    """Operands that are read as another type, a short row after another."""
+    for count in (5, 70, 900):
+        x = given(count, n, dtype)[1].to(device)
+        y = given(1, n, dtype, seed=3)[1].to(device)
+        flat = [y.flatten().tolist()] * count
+        for a in layouts(x, device):
+            rows = list(zip(a.tolist(), flat, strict=True))
+            assert (a > y).tolist() == [[p > q for p, q in zip(*r, strict=True)] for r in rows]
+            assert (y == a).tolist() == [[p == q for p, q in zip(*r, strict=True)] for r in rows]
+            ones = rushlight.ones(n, device=device)
+            total, single = a + ones, a.double() + 1
+            assert total.dtype is rushlight.result_type(a, ones)
+            rushlight.testing.assert_close(
+                total.double(), single, rtol=1e-2, atol=0, equal_nan=True
+            )
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if "float" in d])
+def test_running_extremes_keep_their_bits(dtype, device):
+    for n in LENGTHS:
+        for values in given(17, n, dtype):
+            for x in layouts(values, device):
+                for name, better in (("cummax", float.__ge__), ("cummin", float.__le__)):
+                    got, at = getattr(x, name)(1)
+                    expected = []
+                    for row in values.tolist():
+                        best = 0
+                        for i, v in enumerate(row):
+                            if v != v or (row[best] == row[best] and better(v, row[best])):
+                                best = i
+                            expected.append(best)
+                    assert at.flatten().tolist() == expected
+                    picked = x.gather(1, at)
+                    assert all(map(same, got.flatten().tolist(), picked.flatten().tolist()))
