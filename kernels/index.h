@@ -36,8 +36,15 @@ HOST_DEVICE C combined(C a, C b, ScatterMode mode, bool is_bool = std::is_same_v
         return C(std::uint64_t(a) * std::uint64_t(b));
       else
         return a * b;
-    case ScatterMode::largest: return b > a || b != b ? b : a;
-    case ScatterMode::smallest: return b < a || b != b ? b : a;
+    // The choice is one instruction, and no branch that values decide.
+    case ScatterMode::largest: {
+      const C best = b > a ? b : a;
+      return b != b ? b : best;
+    }
+    case ScatterMode::smallest: {
+      const C best = b < a ? b : a;
+      return b != b ? b : best;
+    }
     default: return b;
   }
 }

@@ -3,6 +3,8 @@
 // conversions more would be a tenth of it.
 #include "../scan.h"
 
+#include <bit>
+
 #include "../scan_formulas.h"
 #include "interruptible.h"
 #include "lines.h"
@@ -11,6 +13,7 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kColumns = 256;  // lines that are walked side by side
+constexpr std::int64_t kShortLine = 64;  // which is walked sooner than cut into pieces
 
 template <class T>
 constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -84,12 +87,14 @@ void run(const View& out, const View& in, int dim, Sum start, Step step) {
       }
       x += count * from, y += count * to;
     };
-    serial_for(n, [&](std::int64_t begin, std::int64_t end) {
+    const auto steps = [&](std::int64_t count) {
       if (lines.step[0] == 1 && lines.step[1] == 1)
-        walk(end - begin, 1, 1);
+        walk(count, 1, 1);
       else
-        walk(end - begin, lines.step[0], lines.step[1]);
-    });
+        walk(count, lines.step[0], lines.step[1]);
+    };
+    if (n <= kShortLine) return steps(n);
+    serial_for(n, [&](std::int64_t begin, std::int64_t end) { steps(end - begin); });
   });
 }
 
@@ -121,7 +126,10 @@ class RunningExtreme {
     auto best = best_;
     std::int64_t at = at_;
     const auto put = [&] {
-      store(y + i * y_step, best);
+      if constexpr (std::is_same_v<T, bfloat16>)  // one of the elements: nothing is rounded
+        y[i * y_step].bits = std::uint16_t(std::bit_cast<std::uint32_t>(best) >> 16);
+      else
+        store(y + i * y_step, best);
       where[i * where_step] = at;
     };
     const std::int64_t before_nan = best == best ? end : i;

@@ -272,7 +272,46 @@ CLONES void write_indices(std::int64_t* to, std::int64_t step, std::int64_t n, s
     for (std::int64_t i = 0; i < n; ++i) to[i] = first;
 }
 
+// The same for lines of a few elements, of which as many are looked through as make up a piece: of
+// each that is found, its place in its line and the line's number.
+constexpr std::int64_t kShortLine = 64;
+std::int64_t nonzero_of_short(const View& out, const View& in) {
+  return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
+    const int last = in.rank - 1;
+    const std::int64_t n = in.sizes[last], step = in.strides[last], lines = in.numel / n;
+    std::int32_t found[kPiece];
+    std::int32_t line[kPiece];
+    std::int64_t outer[kMaxRank][kPiece];  // the indices of each line
+    std::int64_t row = 0;
+    Positions<1> at(last, in.sizes, {in.strides});
+    Interruptible interruptible;
+    for (std::int64_t first = 0, taken; first < lines; first += taken) {
+      taken = std::min(lines - first, kPiece / n);
+      std::int64_t count = 0;
+      for (std::int64_t k = 0; k < taken; ++k, at.next()) {
+        for (int d = 0; d < last; ++d) outer[d][k] = at[d];
+        const S* const x = in.as<const S>() + at.offset[0];
+        for (std::int64_t i = 0; i < n; ++i) {
+          found[count] = std::int32_t(i), line[count] = std::int32_t(k);
+          count += is_nonzero(x + i * step);
+        }
+      }
+      const std::int64_t fitting = std::clamp<std::int64_t>(out.sizes[0] - row, 0, count);
+      std::int64_t* const to = out.as<std::int64_t>() + row * out.strides[0];
+      for (int d = 0; d < last; ++d)
+        for (std::int64_t i = 0; i < fitting; ++i)
+          to[i * out.strides[0] + d * out.strides[1]] = outer[d][line[i]];
+      write_indices(to + last * out.strides[1], out.strides[0], fitting, 0, found);
+      row += count;
+      interruptible.done(taken * n);
+    }
+    return row;
+  });
+}
+
 std::int64_t nonzero(const View& out, const View& in) {
+  if (in.rank > 1 && in.numel && in.sizes[in.rank - 1] <= kShortLine)
+    return nonzero_of_short(out, in);
   return dispatch_all(in.dtype, [&]<class S>(Type<S>) {
     std::int64_t row = 0;
     const int last = in.rank - 1;

@@ -114,6 +114,11 @@ class Cursor {
     if (same && sizes_[last_] <= kShortRow && (last_ == 0 || strides_[last_ - 1] != 0))
       return read_short_rows(o, n, block);
     const auto own = std::int64_t(kBlockItem[int(type)]), item = std::int64_t(item_size(o.dtype));
+    if (sizes_[last_] <= kShortRow && item <= 2 * own) {  // converted together
+      alignas(64) char together[2 * kBlockBytes];
+      read_short_rows(o, n, together);
+      return read_block(type, block, o.dtype, together, 1, n);
+    }
     for (std::int64_t done = 0, count; done < n; done += count) {
       count = std::min(n - done, left());
       const bool whole = count == sizes_[last_], repeats = last_ > 0 && strides_[last_ - 1] == 0;

@@ -2,6 +2,7 @@
 // windows, and the inverse of max-pooling.
 #include "kernels/pool.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -91,18 +92,20 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
             continue;
           }
           const Index start = (d.begin * s.in[1] + h.begin) * s.in[2];
-          for (Index q = 0; q < width; ++q) {
-            best[std::size_t(q)] = kLowest<T>;
+          T* row = best.data();  // written where it belongs, if nothing is rounded
+          if constexpr (std::is_same_v<S, T>) row = y + o;
+          std::fill_n(row, width, kLowest<T>);
+          for (Index q = 0; indices && q < width; ++q)
             at[std::size_t(q)] = int(start + cols[std::size_t(q)].begin);
-          }
           for (Index i = d.begin; i < d.end; i += d.step)
             for (Index j = h.begin; j < h.end; j += h.step)
               for (const Columns& c : taps) {
                 const Index from = (i * s.in[1] + j) * s.in[2] + c.first * s.stride[2] + c.offset;
-                max_row(image + from, s.stride[2], c.last - c.first, int(from),
-                        best.data() + c.first, indices ? at.data() + c.first : nullptr);
+                max_row(image + from, s.stride[2], c.last - c.first, int(from), row + c.first,
+                        indices ? at.data() + c.first : nullptr);
               }
-          for (Index q = 0; q < width; ++q) store(y + o + q, best[std::size_t(q)]);
+          if constexpr (!std::is_same_v<S, T>)
+            for (Index q = 0; q < width; ++q) store(y + o + q, row[q]);
           if (indices)
             for (Index q = 0; q < width; ++q) indices[o + q] = at[std::size_t(q)];
           o += width;

@@ -90,6 +90,39 @@ CLONES void take_row(const T* __restrict x, int n, IndexOf<T> number, Compute<T>
   }
 }
 
+// Many rows of a few elements: they are transposed, and compared side by side.
+constexpr std::int64_t kShortRow = kFewLanes - 1;
+template <class T>
+void short_rows(bool largest, const View& values, const View& indices, const Job& job,
+                std::int64_t n, std::int64_t stride, const Axes& to_indices) {
+  constexpr int kTile = 64;
+  parallel_for(job.kept.numel, (1 << 15) / n, [&](std::int64_t from, std::int64_t to) {
+    T tile[kShortRow * kTile];
+    Compute<T> best[kTile];
+    IndexOf<T> where[kTile];
+    std::int64_t value_at[kTile], where_at[kTile];
+    Cursor at(job.kept, 0, from), index_at(to_indices, 0, from);
+    Interruptible interruptible;
+    for (int m; from < to; from += m) {
+      m = static_cast<int>(std::min<std::int64_t>(kTile, to - from));
+      for (int k = 0; k < m; ++k, at.next(job.kept, 0), index_at.next(to_indices, 0)) {
+        const T* const x = static_cast<const T*>(job.in) + at.offset;
+        for (std::int64_t i = 0; i < n; ++i) tile[i * kTile + k] = x[i * stride];
+        value_at[k] = at.out, where_at[k] = index_at.out;
+      }
+      for (int k = 0; k < m; ++k) best[k] = load(tile + k), where[k] = 0;
+      for (std::int64_t i = 1; i < n; ++i)
+        (largest ? take_row<true, T> : take_row<false, T>)(tile + i * kTile, m, IndexOf<T>(i), best,
+                                                           where);
+      for (int k = 0; k < m; ++k) {
+        store(values.as<T>() + value_at[k], best[k]);
+        indices.as<std::int64_t>()[where_at[k]] = where[k];
+      }
+      interruptible.done(m * n);
+    }
+  });
+}
+
 // The same for rows whose elements lie far apart and whose neighbours lie side by side.
 template <class T>
 void columns(bool largest, const View& values, const View& indices, const Job& job, std::int64_t n,
@@ -140,7 +173,10 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
     const bool side_by_side = stride != 1 && job.kept.rank && job.kept.axis[0].stride == 1 &&
                               job.kept.axis[0].size >= kFewLanes &&
                               n <= std::numeric_limits<std::int32_t>::max();
-    (side_by_side ? columns<T> : rows<T>)(largest, values, indices, job, n, stride, to_indices);
+    const bool are_short = n <= kShortRow && job.kept.numel >= kFewLanes;
+    (side_by_side ? columns<T>
+     : are_short  ? short_rows<T>
+                  : rows<T>)(largest, values, indices, job, n, stride, to_indices);
   });
 }
 

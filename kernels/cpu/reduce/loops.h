@@ -248,6 +248,7 @@ void finish(const Job& job, std::int64_t from, Total* totals, std::int64_t n) {
 template <class R, class P, class T, class Lane = typename P::Lane, class Total = typename P::Total>
 constexpr Steps<Total> steps_of() {
   return {.item = sizeof(T),
+          .few = P::Join::kRounds ? kFewLanes / 2 : kFewLanes,
           .init = Total(P::init()),
           .add_lines = add_lines<P, T>,
           .start = [](void* lanes, int n) { std::fill_n(static_cast<Lane*>(lanes), n, P::init()); },

@@ -12,6 +12,11 @@ const char* at(const void* base, std::int64_t elements, std::size_t item) {
   return static_cast<const char*>(base) + elements * std::int64_t(item);
 }
 
+// Neighbours so far from each other that a line of the cache has several.
+constexpr int kNear = 4;
+// Outputs worth being taken side by side though each row is dense: its elements are brought apart.
+constexpr int kMany = 64;
+
 // Adds the reduced elements [first, last) of more than one axis.
 template <class Total>
 void add_line_by_line(const Job& job, const Steps<Total>& steps, Lines lines, std::int64_t first,
@@ -68,10 +73,12 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
                    std::int64_t first, std::int64_t last, Total* totals) {
   if (first == last) return void(std::fill_n(totals, to - from, steps.init));
   const std::int64_t width = job.kept.axis[0].size, apart = job.kept.axis[0].stride;
+  constexpr std::int64_t kInCache = 256;
+  const std::int64_t most = apart <= kNear ? kColumns : kInCache;
   alignas(64) std::int64_t lanes[kColumns], dense[kTogether * kColumns];
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
-    const int n = static_cast<int>(std::min({std::int64_t(kColumns), width - column, to - o}));
+    const int n = static_cast<int>(std::min({most, width - column, to - o}));
     const char* const base =
         at(job.in, Cursor(job.kept, 1, o / width).offset + column * apart, steps.item);
     Cursor row(job.reduced, 0, first);
@@ -101,9 +108,6 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
     o += n;
   }
 }
-
-// Neighbours so far from each other that a line of the cache has several.
-constexpr int kNear = 4;
 
 }  // namespace
 
@@ -141,8 +145,10 @@ void run(const Job& job, const Steps<Total>& steps) {
   const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
   const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
   const bool by_row =
-      apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
-      !(job.reduced.rank && job.reduced.axis[0].stride > 0 && job.reduced.axis[0].stride <= apart);
+      (apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
+       !(job.reduced.rank && job.reduced.axis[0].stride > 0 &&
+         job.reduced.axis[0].stride <= apart)) ||
+      (apart > 0 && apart <= kFewLanes && count < steps.few && job.kept.axis[0].size >= kMany);
   const auto add = [&](std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t last,
                        Total* totals) {
     (by_row ? totals_by_row<Total> : totals_by_line<Total>)(job, steps, from, to, first, last,

@@ -30,6 +30,7 @@ struct Rows {
 template <class Total>
 struct Steps {
   std::size_t item;  // bytes of an element
+  int few;  // rows of fewer elements are quicker side by side, in vectors, than each in its lanes
   Total init;
   void (*add_lines)(const Job& job, const Lines& lines, Interruptible&, Total* totals);
   // Rows go into one lane for each output, of 8 bytes at most.

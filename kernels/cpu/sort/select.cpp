@@ -11,6 +11,7 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/host_device.h"
 #include "order.h"
+#include "short_lines.h"
 
 namespace rushlight {
 namespace {
@@ -315,8 +316,24 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
     partial_sort<Key>(n, k, heap.data(), read);
     write_all(at, [&](Index i) { return heap[std::size_t(i)].at(); });
   };
-  constexpr Index kShortLine = 2048;
-  if (k * 64 <= n && (k > kNear || n > kShortLine))
+  const auto choose = [&](const Index(&at)[3], const Key* keys) {
+    with_entries(keys, n, [&](auto* entries, auto before) {
+      std::nth_element(entries, entries + k - 1, entries + n, before);
+      if (sorted) std::sort(entries, entries + k - 1, before);
+      write_all(at, [&](Index i) { return entries[i].at(); });
+    });
+  };
+  if (n <= kShortLine && (sorted || k == 1))
+    return each_short_line<Key>(
+        lines, in, largest, [&](const Index(&at)[3], const Key* keys, const std::uint8_t* order) {
+          bool tied = false;
+          for (Index i = 1; i < std::min(n, k + 1); ++i)
+            tied |= keys[order[i - 1]] == keys[order[i]];
+          if (tied) return choose(at, keys);
+          write_all(at, [&](Index i) { return order[i]; });
+        });
+  constexpr Index kInPieces = 2048;
+  if (k * 64 <= n && (k > kNear || n > kInPieces))
     return each_line(lines, [&](const Index(&at)[3]) {
       Key keys[kHeapPiece];
       const auto size = Index(item_size(in.dtype));
@@ -336,11 +353,7 @@ void top_of_type(const View& values, const View& indices, const View& in, int di
       if (!tied) return write_all(at, [&](Index i) { return nearest.best[i].at(); });
     }
     if (k * 64 <= n) return by_heap(at, [&](Index first, Index) { return keys + first; });
-    with_entries(keys, n, [&](auto* entries, auto before) {
-      std::nth_element(entries, entries + k - 1, entries + n, before);
-      if (sorted) std::sort(entries, entries + k - 1, before);
-      write_all(at, [&](Index i) { return entries[i].at(); });
-    });
+    choose(at, keys);
   });
 }
 
@@ -358,11 +371,20 @@ void top(const View& values, const View& indices, const View& in, int dim, bool 
 void kth(const View& values, const View& indices, const View& in, int dim, Index k) {
   if (values.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
-  with_keys(in.dtype, lines.length, [&]<class Key>(Type<Key>) {
+  const Index n = lines.length;
+  with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
+    if (n <= kShortLine)
+      return each_short_line<Key>(
+          lines, in, false, [&](const Index(&at)[3], const Key* keys, const std::uint8_t* order) {
+            const auto tied = [&](Index i) { return keys[order[i]] == keys[order[k]]; };
+            const bool any = (k > 0 && tied(k - 1)) || (k + 1 < n && tied(k + 1));
+            write(lines, at, in, values, indices,
+                  any ? SelectedPlace{}(keys, n, k) : Index(order[k]), 0);
+          });
     MostlyDistinct distinct;
     lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
-      write(lines, at, in, values, indices,
-            place_of(keys, lines.length, k, false, distinct, SelectedPlace{}), 0);
+      write(lines, at, in, values, indices, place_of(keys, n, k, false, distinct, SelectedPlace{}),
+            0);
     });
   });
 }
@@ -373,6 +395,16 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
   const Index n = lines.length;
   with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
     const Key nan = nan_key<Key>(in.dtype);
+    const auto middle = [](Index numbers) { return std::max<Index>(0, (numbers - 1) / 2); };
+    if (n <= kShortLine)
+      return each_short_line<Key>(
+          lines, in, false, [&](const Index(&at)[3], const Key* keys, const std::uint8_t* order) {
+            Index numbers = n;
+            if (is_floating(in.dtype))
+              while (numbers > 0 && keys[order[numbers - 1]] == nan) --numbers;
+            const Index place = numbers < n && !ignore_nan ? numbers : middle(numbers);
+            write(lines, at, in, values, indices, order[place], 0);
+          });
     MostlyDistinct distinct;
     lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], const Key* keys) {
       Index numbers = n;
@@ -382,10 +414,9 @@ void median(const View& values, const View& indices, const View& in, int dim, bo
           return write(lines, at, in, values, indices, std::find(keys, keys + n, nan) - keys, 0);
         numbers -= nans;
       }
-      const Index middle = std::max<Index>(0, (numbers - 1) / 2);
       const bool any = indices.numel == 0;
-      write(lines, at, in, values, indices, place_of(keys, n, middle, any, distinct, StablePlace{}),
-            0);
+      write(lines, at, in, values, indices,
+            place_of(keys, n, middle(numbers), any, distinct, StablePlace{}), 0);
     });
   });
 }
@@ -395,17 +426,28 @@ void mode(const View& values, const View& indices, const View& in, int dim) {
   const Lines<3> lines(dim, in, values, indices);
   const Index n = lines.length;
   with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
-    lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], Key* keys) {
-      Scratch<Index> order(static_cast<std::size_t>(n));
-      stable_order(keys, n, order.data());
+    // Where the longest run of equals ends among keys in order. No NaN equals another.
+    const auto end_of_longest = [&](const auto& key) {
       Index best = 0, longest = 0, run = 0;
       for (Index i = 0; i < n; ++i) {
         ++run;
-        const bool is_nan = is_floating(in.dtype) && keys[i] == nan_key<Key>(in.dtype);
-        if (i + 1 < n && keys[i] == keys[i + 1] && !is_nan) continue;
+        const bool is_nan = is_floating(in.dtype) && key(i) == nan_key<Key>(in.dtype);
+        if (i + 1 < n && key(i) == key(i + 1) && !is_nan) continue;
         if (run > longest) longest = run, best = i;
         run = 0;
       }
+      return best;
+    };
+    if (n <= kShortLine)
+      return each_short_line<Key>(
+          lines, in, false, [&](const Index(&at)[3], const Key* keys, const std::uint8_t* order) {
+            const Index best = end_of_longest([&](Index i) { return keys[order[i]]; });
+            write(lines, at, in, values, indices, order[best], 0);
+          });
+    lines_of_keys<Key>(lines, in, false, [&](const Index(&at)[3], Key* keys) {
+      Scratch<Index> order(static_cast<std::size_t>(n));
+      stable_order(keys, n, order.data());
+      const Index best = end_of_longest([&](Index i) { return keys[i]; });
       write(lines, at, in, values, indices, order[std::size_t(best)], 0);
     });
   });

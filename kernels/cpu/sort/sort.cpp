@@ -6,47 +6,27 @@
 #include "kernels/cpu/scratch.h"
 #include "order.h"
 #include "select.h"
+#include "short_lines.h"
 
 namespace rushlight {
 namespace {
-
-// Lines so short that their elements are compared in pairs, without a branch or a call.
-constexpr Index kShort = 12;
-template <class T>
-void sort_short(const Lines<3>& lines, const View& values, const View& indices, const View& in,
-                bool descending) {
-  using Key = SortKey<T>;
-  const Key flip = descending ? ~Key(0) : Key(0);
-  const Index n = lines.length;
-  each_line(lines, [&](const Index(&at)[3]) {
-    T held[kShort];
-    Key keys[kShort];
-    Index ranks[kShort] = {};
-    for (Index i = 0; i < n; ++i) {
-      held[i] = in.as<const T>()[at[0] + i * lines.step[0]];
-      keys[i] = Key(sort_key(held + i)) ^ flip;
-    }
-    for (Index i = 1; i < n; ++i)
-      for (Index j = 0; j < i; ++j) {
-        const bool exchanged = keys[i] < keys[j];
-        ranks[i] += !exchanged, ranks[j] += exchanged;
-      }
-    for (Index i = 0; i < n; ++i) {
-      values.as<T>()[at[1] + ranks[i] * lines.step[1]] = held[i];
-      indices.as<Index>()[at[2] + ranks[i] * lines.step[2]] = i;
-    }
-  });
-}
 
 void sort(const View& values, const View& indices, const View& in, int dim, bool descending) {
   if (in.numel == 0) return;
   const Lines<3> lines(dim, in, values, indices);
   const Index n = lines.length;
-  if (n <= kShort)
-    return dispatch_all(
-        in.dtype, [&]<class T>(Type<T>) { sort_short<T>(lines, values, indices, in, descending); });
   with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
     dispatch_size(in.dtype, [&]<class S>(Type<S>) {
+      if (n <= kShortLine)
+        return each_short_line<Key>(
+            lines, in, descending, [&](const Index(&at)[3], const Key*, const std::uint8_t* order) {
+              for (Index i = 0; i < n; ++i) {
+                const Index from = order[i];
+                values.as<S>()[at[1] + i * lines.step[1]] =
+                    in.as<const S>()[at[0] + from * lines.step[0]];
+                indices.as<Index>()[at[2] + i * lines.step[2]] = from;
+              }
+            });
       each_line(lines, [&](const Index(&at)[3]) {
         const S* const x = in.as<const S>() + at[0];
         S* const sorted = values.as<S>() + at[1];
