@@ -25,10 +25,7 @@ void log_softmax_rows(const S* x, Index n, Index count, S* y) {
     const Index here = std::min(count, kTogether);
     T top[kTogether], sum[kTogether];
     std::fill_n(sum, kTogether, T(1));
-    for (Index i = 0; i < here; ++i) {
-      top[i] = rows::largest(x + i * n, n);
-      sum[i] = rows::sum_exp(x + i * n, n, top[i]);
-    }
+    for (Index i = 0; i < here; ++i) sum[i] = rows::sum_exp_below_top(x + i * n, n, top[i]);
     logarithms(sum);
     for (Index i = 0; i < here; ++i) rows::subtract(x + i * n, n, top[i], sum[i], y + i * n);
   }
@@ -37,6 +34,7 @@ void log_softmax_rows(const S* x, Index n, Index count, S* y) {
 template <class S>
 void softmax_row(const S* x, Index n, bool logarithm, Compute<S>* kept, S* y) {
   using T = Compute<S>;
+  if (!logarithm && rows::is_parted(n)) return rows::parted_softmax(x, n, y);
   const T top = rows::largest(x, n);
   if (logarithm) return rows::subtract(x, n, top, T(log(rows::sum_exp(x, n, top))), y);
   if constexpr (std::is_same_v<S, T>) kept = y;

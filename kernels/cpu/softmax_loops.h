@@ -104,6 +104,65 @@ CLONES_512 T sum_exp(const S* __restrict x, Index n, T top) {
   }
   return sum;
 }
+// Short rows, which would be computed one by one at their end: in pieces of kPart, the last of
+// which begins so early that it is whole. What it shares with the piece before is the same in both.
+inline constexpr int kPart = 16;
+inline constexpr Index kPartedRow = 256;
+constexpr bool is_parted(Index n) { return n >= kPart && n < kPartedRow && n % kLanes != 0; }
+
+// Sum of exp(x - top), which `v` holds afterwards piece by piece.
+template <class S, class T>
+[[gnu::always_inline]] inline T exp_in_parts(const S* __restrict x, Index n, T* __restrict v,
+                                             T& top) {
+  const Index last = n - kPart;
+  T tops[kPart], acc[kPart] = {};
+#pragma GCC unroll 1
+  for (int k = 0; k < kPart; ++k) tops[k] = load(x + last + k);
+  for (Index i = 0; i < last; i += kPart)
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) {
+      const T value = load(x + i + k);
+      tops[k] = value > tops[k] ? value : tops[k];
+    }
+  top = joined<kPart>(tops, [](T a, T b) { return b > a ? b : a; });
+  Index i = 0;
+  for (; i < last; i += kPart)
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) {
+      v[i + k] = negative_exp(load(x + i + k) - top);
+      acc[k] += v[i + k];
+    }
+  const int shared = int(i - last);
+#pragma GCC unroll 1
+  for (int k = 0; k < kPart; ++k) {
+    v[i + k] = negative_exp(load(x + last + k) - top);
+    acc[k] += k < shared ? T(0) : v[i + k];
+  }
+  return joined<kPart>(acc, [](T a, T b) { return a + b; });
+}
+template <class S, class T = Compute<S>>
+CLONES_512 void parted_softmax(const S* __restrict x, Index n, S* __restrict y) {
+  T v[kPartedRow], top;
+  const T factor = T(1) / exp_in_parts(x, n, v, top);
+  for (Index i = 0; i < n; i += kPart) {
+    S* const to = y + std::min(i, n - kPart);
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) store(to + k, v[i + k] * factor);
+  }
+}
+template <class S, class T = Compute<S>>
+CLONES_512 T parted_sum_exp(const S* x, Index n, T& top) {
+  T v[kPartedRow];
+  return exp_in_parts(x, n, v, top);
+}
+// Sum of exp(x - top) for the largest x as `top`.
+template <class S, class T>
+T sum_exp_below_top(const S* x, Index n, T& top) {
+  if (is_parted(n)) return parted_sum_exp(x, n, top);
+  top = largest(x, n);
+  return sum_exp(x, n, top);
+}
+
 template <class S, class T = Compute<S>>
 CLONES_512 void multiply(const T* x, Index n, T factor, S* y) {
   for (Index i = 0; i < n; ++i) store(y + i, x[i] * factor);
@@ -113,21 +172,39 @@ CLONES_512 void subtract(const S* __restrict x, Index n, T top, T log_sum, S* __
   for (Index i = 0; i < n; ++i) store(y + i, load(x + i) - top - log_sum);
 }
 
+// Sum of value(0) to value(n - 1), in lanes to the last: its elements' pieces overlap as above.
+template <class T, class F>
+[[gnu::always_inline]] inline T sum_in_lanes(Index n, const F& value) {
+  T rest = 0;
+  if (n < kPart) {
+    for (Index i = 0; i < n; ++i) rest += value(i);
+    return rest;
+  }
+  Index i = 0;
+  if (n >= kLanes) {
+    T acc[kLanes] = {};
+    for (; i + kLanes <= n; i += kLanes)
+      for (int k = 0; k < kLanes; ++k) acc[k] += value(i + k);
+    rest = total(acc);
+  }
+  if (i == n) return rest;
+  T acc[kPart] = {};
+  if (const Index last = n - kPart; i < last) {
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) acc[k] = value(i + k);
+    i += kPart;
+  }
+  const Index last = n - kPart;
+  const int shared = int(i - last);
+#pragma GCC unroll 1
+  for (int k = 0; k < kPart; ++k) acc[k] += k < shared ? T(0) : value(last + k);
+  return rest + joined<kPart>(acc, [](T a, T b) { return a + b; });
+}
 // Sum of g, or of g * y where y is given.
 template <class S, class T = Compute<S>>
 CLONES_512 T sum_grad(const S* g, const S* y, Index n) {
-  T acc[kLanes] = {};
-  Index i = 0;
-  if (y) {
-    for (; i + kLanes <= n; i += kLanes)
-      for (int k = 0; k < kLanes; ++k) acc[k] += load(g + i + k) * load(y + i + k);
-    for (; i < n; ++i) acc[0] += load(g + i) * load(y + i);
-  } else {
-    for (; i + kLanes <= n; i += kLanes)
-      for (int k = 0; k < kLanes; ++k) acc[k] += load(g + i + k);
-    for (; i < n; ++i) acc[0] += load(g + i);
-  }
-  return total(acc);
+  return y ? sum_in_lanes<T>(n, [&](Index i) -> T { return load(g + i) * load(y + i); })
+           : sum_in_lanes<T>(n, [&](Index i) -> T { return load(g + i); });
 }
 template <class S, class T = Compute<S>>
 CLONES_512 void softmax_grad(const S* __restrict g, const S* __restrict y, Index n, T sum,
