@@ -55,9 +55,10 @@ void Node::add_edge(Edge e) {
 
 void Node::add_input(const Tensor& t) {
   Edge e;
-  if (t && t.requires_grad()) {
-    e.node = Ref<Node>::share(gradient_node(*t.body()));
-    e.output = t->node == e.node.get() ? t->output : 0;
+  // A view may have no history yet, and get one here, from what was written to its base.
+  if (Node* node = t && (t.requires_grad() || t->base) ? gradient_node(*t.body()) : nullptr) {
+    e.node = Ref<Node>::share(node);
+    e.output = t->node == node ? t->output : 0;
     e.numel = std::uint32_t(t.numel());
   }
   add_edge(std::move(e));
@@ -73,13 +74,9 @@ AccumulateGrad* accumulator(Body& leaf) {
 }
 
 Node* gradient_node(Body& b) {
-  if (!b.requires_grad) {
-    if (!b.base || !b.base->requires_grad || is_leaf(*b.base)) return nullptr;
-    if (b.node_version == b.version()) return nullptr;
-  }
-  if (b.base && b.base->requires_grad && b.node_version != b.version() && !is_leaf(*b.base)) {
+  if (b.base && b.base->requires_grad && b.node_version != b.version()) {
     // Written to through its base or a sister view: its old node is out of date.
-    if (b.part) fail_part_written(b, true);
+    if (b.unrecorded != Unrecorded::none) fail_view_written(b, true);
     Ref<Node> fresh = view_node(b);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);
@@ -87,6 +84,7 @@ Node* gradient_node(Body& b) {
     b.requires_grad = true;
     b.node_version = b.version();
   }
+  if (!b.requires_grad) return nullptr;
   return b.node ? b.node : accumulator(b);
 }
 

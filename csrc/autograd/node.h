@@ -174,21 +174,26 @@ Tensor grad_of(const Tensor& t);
 void set_grad(const Tensor& t, Tensor grad);
 
 // Modes of this thread. Every op reads them, so they are inline: constinit spares the
-// call that would otherwise make sure of their initialisation.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool grad_mode = true;
-inline bool grad_enabled() { return grad_mode; }
-inline void set_grad_enabled(bool enabled) { grad_mode = enabled; }
+// call that would otherwise make sure of their initialisation. `off` is the user's choice, and
+// `off_inside` the library's: for a composition whose history is recorded as a whole.
+enum class Recording : std::uint8_t { on, off, off_inside };
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Recording grad_mode =
+    Recording::on;
+inline bool grad_enabled() { return grad_mode == Recording::on; }
+inline void set_grad_enabled(bool enabled) { grad_mode = enabled ? Recording::on : Recording::off; }
 inline bool inference_enabled() { return inference_mode; }
 inline void set_inference_enabled(bool enabled) { inference_mode = enabled; }
 
-class GradMode {  // for a scope
+class GradMode {  // for a scope of the library's own code
  public:
-  explicit GradMode(bool enabled) : was_(grad_enabled()) { set_grad_enabled(enabled); }
-  ~GradMode() { set_grad_enabled(was_); }
+  explicit GradMode(bool enabled) : was_(grad_mode) {
+    grad_mode = enabled ? Recording::on : Recording::off_inside;
+  }
+  ~GradMode() { grad_mode = was_; }
   GradMode(const GradMode&) = delete;
 
  private:
-  bool was_;
+  Recording was_;
 };
 
 // Gradients of `roots` flow to all leaves, or, where `inputs` are given, are returned for these and
@@ -224,7 +229,7 @@ Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, 
 Tensor row_of(const Tensor& rows, std::int64_t i);
 Tensor stacked_rows(std::vector<Tensor> rows);  // undefined ones as zeros, if one is not
 Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
-// Refuses a recorded write to a part of split() or unbind(), or to what it is a part of.
-[[noreturn]] void fail_part_written(const Body& part, bool through_base);
+// Refuses a write that cannot be recorded: to the view, or to what it is a view of.
+[[noreturn]] void fail_view_written(const Body& view, bool through_base);
 
 }  // namespace rushlight

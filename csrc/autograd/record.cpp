@@ -27,19 +27,49 @@ void Saved::fail_modified(const Tensor& t, std::uint32_t version, const Node* ma
       "write to a clone(), or use the operation without the trailing underscore");
 }
 
-void fail_part_written(const Body& part, bool through_base) {
-  const std::string how = through_base
+// What torch says after the first sentence.
+static std::string reason_of(Unrecorded kind) {
+  switch (kind) {
+    case Unrecorded::part:
+      return "This view is the output of a function that returns multiple views. Such functions do "
+             "not allow the output views to be modified inplace. You should replace the inplace "
+             "operation by an out-of-place one.";
+    case Unrecorded::function:
+      return "This view was created inside a custom Function (or because an input was returned "
+             "as-is) and the autograd logic to handle view+inplace would override the custom "
+             "backward associated with the custom Function, leading to incorrect gradients. This "
+             "behavior is forbidden. You can fix this by cloning the output of the custom "
+             "Function.";
+    default:
+      return text(
+          "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+          "your code by moving both the view and the inplace either both inside the ",
+          kind == Unrecorded::inference ? "inference_mode" : "no_grad",
+          " block (if you don't want the inplace to be tracked) or both outside (if you want the "
+          "inplace to be tracked).");
+  }
+}
+
+void fail_view_written(const Body& view, bool through_base) {
+  const Unrecorded kind = view.unrecorded;
+  const bool by_mode = kind == Unrecorded::no_grad || kind == Unrecorded::inference;
+  const char* const how = through_base
                               ? "its base or another view of its base has been modified inplace"
                               : "is being modified inplace";
-  const Node* node = part.node && part.node->inputs ? part.node : nullptr;
-  fail<RuntimeError>(
-      node ? text("Output ", part.output, " of ", operation(*node), " is a view and ", how, ".")
-           : text("A view was created in no_grad mode and ", how, " with grad mode enabled."),
-      " This view is the output of a function that returns multiple views. Such functions do not "
-      "allow the output views to be modified inplace. You should replace the inplace operation by "
-      "an out-of-place one.\n",
-      "the view has shape ", part.shape.view(),
-      ": take it with narrow() or an index to write through it, or work on a clone()");
+  const char* const made = kind == Unrecorded::inference ? "in inference mode" : "in no_grad mode";
+  const char* const now =
+      kind == Unrecorded::inference ? " in normal mode" : " with grad mode enabled";
+  const Node* node = view.node && view.node->inputs ? view.node : nullptr;
+  const std::string first =
+      node ? text("Output ", view.output, " of ", operation(*node), " is a view ",
+                  by_mode ? text("of a view which was created ", made, " and ", how, now)
+                          : text("and ", how))
+           : text("A view was created ", made, " and ", how, now);
+  fail<RuntimeError>(first, ". ", reason_of(kind), "\nthe view has shape ", view.shape.view(),
+                     kind == Unrecorded::part
+                         ? ": take it with narrow() or an index to write through it, or work on a "
+                           "clone()"
+                         : ": work on a clone() of it");
 }
 
 void Saved::hook(SavedHooks& hooks) {

@@ -117,7 +117,7 @@ struct NodeOf {
 };
 
 inline bool wants_grad(const Tensor& t) {
-  return t && (t->requires_grad || (t->base && t->base->requires_grad && !is_leaf(*t->base)));
+  return t && (t->requires_grad || (t->base && t->base->requires_grad));
 }
 inline bool wants_grad(const std::vector<Tensor>& list) {
   for (const Tensor& t : list)

@@ -24,6 +24,15 @@ struct WriteCount : Shared {
 };
 inline void destroy(WriteCount* c) { delete c; }
 
+// Of a view: what made it, or what it views, if no write to it can be recorded.
+enum class Unrecorded : std::uint8_t {
+  none,       // its writes are recorded
+  part,       // split(), unbind(), or a custom Function with several results
+  no_grad,    // made by the user under no_grad()
+  inference,  // made by the user under inference_mode()
+  function    // the result of a custom Function, whose backward would be passed by
+};
+
 struct Body : Shared {
   DType dtype = DType::float32;
   Device device;
@@ -31,8 +40,7 @@ struct Body : Shared {
   bool contiguous = true;
   bool retains_grad = false;
   bool inference = inference_mode;
-  bool part = false;  // split() or unbind() made it, or it views what they made: no write to it is
-                      // recorded
+  Unrecorded unrecorded = Unrecorded::none;
   std::uint16_t output = 0;  // which output of `node` this is
   std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
   Shape shape;

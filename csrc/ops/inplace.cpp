@@ -13,7 +13,7 @@ void check_inplace(const Tensor& self, bool records, const char* op) {
         "clone to get a normal tensor before doing inplace update.See "
         "https://github.com/pytorch/rfcs/pull/17 for more details.");
   if (!records) return;
-  if (self->part) fail_part_written(*self.body(), false);
+  if (self->unrecorded != Unrecorded::none) fail_view_written(*self.body(), false);
   if (self.requires_grad() && is_leaf(*self.body()) && !(self->base && self->base->requires_grad))
     fail<RuntimeError>(
         self->base ? "a view of " : "",

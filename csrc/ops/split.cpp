@@ -34,7 +34,7 @@ static void record_parts(const char* name, const char* names, const Tensor& inpu
 static void link_parts(const std::vector<Tensor>& parts, const Tensor& input) {
   for (const Tensor& p : parts) {
     link_to_base(p, input);
-    p->part = bool(p->base);
+    if (p->base && p->unrecorded == Unrecorded::none) p->unrecorded = Unrecorded::part;
   }
 }
 

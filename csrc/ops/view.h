@@ -6,10 +6,14 @@
 
 namespace rushlight {
 
+// Where the library itself has switched recording off, a view is only its way to a result: it is
+// not linked, and the result shares nothing that a user could write to.
 inline void link_to_base(const Tensor& out, const Tensor& input) {
-  if (!grad_enabled() || inference_enabled()) return;
+  if (grad_mode == Recording::off_inside || (inference_enabled() && input->inference)) return;
   out->base = input->base ? input->base : input.ref();
-  out->part = input->part;
+  out->unrecorded = inference_enabled() ? Unrecorded::inference
+                    : grad_enabled()    ? input->unrecorded
+                                        : Unrecorded::no_grad;
   out->node_version = out->version();
 }
 

@@ -82,8 +82,13 @@ class set_grad_enabled(_GradMode):
     __module__ = "rushlight.autograd.grad_mode"
 
     def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}\nmode is {mode!r}: give True or False, or bool(mode)"
+            )
         self.previous = _C.is_grad_enabled()
-        self.mode = self.wanted = bool(mode)
+        self.mode = self.wanted = mode
         _C._set_grad_enabled(self.wanted)
 
     def __call__(self, function):

@@ -233,7 +233,11 @@ def _suffixes(tensor, type_is_implied):
     if not type_is_implied(dtype):
         yield f"dtype={dtype}"
     if tensor.requires_grad:
-        grad_fn = tensor.grad_fn
+        try:
+            grad_fn = tensor.grad_fn
+        except RuntimeError:  # a view whose base was written to where it could not follow
+            yield "grad_fn=<Invalid>"
+            return
         if grad_fn is None:
             yield "requires_grad=True"
         else:

@@ -184,6 +184,13 @@ def test_constructor_errors(options):
     assert mine == theirs
 
 
+def test_workers_that_read_nothing_ahead():
+    """In torch's words; its own iterator, half made, would complain when it is freed."""
+    loader = rushlight.utils.data.DataLoader(range(4), num_workers=1, prefetch_factor=0)
+    with pytest.raises(AssertionError, match="prefetch_factor must be greater than 0 for"):
+        iter(loader)
+
+
 @pytest.mark.parametrize(
     "options", [{"shuffle": True}, {"sampler": [0]}, {"batch_sampler": [[0]]}], ids=str
 )

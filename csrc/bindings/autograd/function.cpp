@@ -161,7 +161,11 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     }
     Tensor out = *t;
     const bool written = holds(dirty, out), is_input = holds(args, out);
-    if (is_input && !written) out = alias(out);  // an input returned as it is: a new tensor of ours
+    if (is_input && !written) {  // an input returned as it is: a new tensor of ours
+      out = alias(*t);
+      out->base = (*t)->base ? (*t)->base : t->ref();
+      out->node_version = out->version();
+    }
     const bool differentiable = records && is_differentiable(out.dtype()) && !holds(fixed, *t);
     if (written && records) {
       check_inplace(out, true, n.title());
@@ -170,6 +174,8 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
                            ", which a custom Function cannot record");
       ++out->version();
     }
+    if (out->base && !written)
+      out->unrecorded = outputs.size() > 1 ? Unrecorded::part : Unrecorded::function;
     if (differentiable) attach(out, node.get(), std::uint16_t(i));
     made[i] = out;
     finished[i] = py::reinterpret_steal<py::object>(wrap(out));

@@ -251,6 +251,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
     b.offset = f.offset;
     b.storage = f.storage;
     b.base = nullptr;
+    b.unrecorded = Unrecorded::none;
     return 0;
   } catch (...) {
     raise_current();

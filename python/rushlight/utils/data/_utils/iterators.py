@@ -120,7 +120,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._timeout = loader.timeout
         self._in_order = loader.in_order
         self._persistent = loader.persistent_workers
-        self._ahead = max(1, loader.prefetch_factor)
+        if loader.prefetch_factor == 0:
+            raise AssertionError(
+                "prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter\n"
+                "with 0 no worker would ever be asked for a batch: give 1 or more, or None for 2"
+            )
+        self._ahead = loader.prefetch_factor
         self._epoch = -1
         self._failure = None
         self._pool = WorkerPool(loader, self._base_seed)
