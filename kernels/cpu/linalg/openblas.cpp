@@ -40,6 +40,7 @@ void find_all(void* library, char letter, Lapack<T>& to) {
   one("orgqr", to.orgqr);
   one("syevd", to.syevd);
   one("gesdd", to.gesdd);
+  one("geev", to.geev);
   one("gelsy", to.gelsy);
 }
 
