@@ -447,7 +447,7 @@ HARMLESS = set(
 OF_COMPLEX = set(
     "abs absolute add add_ angle divide divide_ mul mul_ multiply multiply_ neg neg_ negative "
     "negative_ reciprocal reciprocal_ rsub sgn sgn_ square square_ sub sub_ subtract subtract_ "
-    "__rdiv__ gaussian_nll_loss poisson_nll_loss vecdot".split()
+    "__rdiv__ einsum gaussian_nll_loss multilabel_soft_margin_loss poisson_nll_loss vecdot".split()
 )
 # They change the process, or wait.
 LEFT_OUT = {"_set_default_dtype", "_set_default_device"}
