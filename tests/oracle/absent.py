@@ -7,6 +7,9 @@ import fnmatch
 
 REASONS = {
     "complex numbers, and what gives them": ("fft.* is_conj is_neg cuda.Complex*"),
+    "here, and compared with torch by tests/ops instead (ops.COMPLEX)": (
+        "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex"
+    ),
     "transforms of Fourier, which need a kernel of their own": ("istft stft"),
     "sparse, nested and masked tensors": (
         "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "
