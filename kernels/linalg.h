@@ -33,6 +33,10 @@ struct LinalgKernels {
   // b (max(m, n), k) := in its first n rows the shortest x that minimises |a x - b|, b in the first
   // m; rank int64 (batch): parts of a up to rcond times the largest count as 0. Null: by svd().
   void (*lstsq)(const View& a, const View& b, double rcond, const View& rank) = nullptr;
+  // values (batch, 2 n) := real parts, then imaginary ones, of the eigenvalues of a, which is lost;
+  // vectors (batch, n, n), or no data for none: of a complex pair the real part of the first's,
+  // then its imaginary part. Null: the host does it.
+  void (*eig)(const View& a, const View& values, const View& vectors, const View& info) = nullptr;
 };
 extern const LinalgKernels cpu_linalg;
 

@@ -5,7 +5,10 @@ OPS = {
         test_loss.py::test_wrong_values_say_what_torch_says
         test_numbers_that_fit.py::test_a_tensor_as_value
     """,
-    "words of an error": "test_numbers_that_fit.py::test_the_refusal_says_what_fits",
+    "words of an error": """
+        test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
+        test_numbers_that_fit.py::test_the_refusal_says_what_fits
+    """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
     "the generator of the CPU: its states, and streams that are torch's there alone": """
         test_attention.py::test_dropout_draws_what_torch_draws

@@ -42,7 +42,9 @@ UNREAD = {
         "fully_sharded_data_parallel:FullyShardedDataParallel.__init__(use_orig_params) "
         "fully_sharded_data_parallel:FullyShardedDataParallel.summon_full_params(rank0_only) "
         "powerSGD_hook:PowerSGDState.__init__(compression_stats_logging_frequency) "
-        "state_dict_saver:async_save(use_collectives) state_dict_saver:save(use_collectives)"
+        "state_dict_loader:load_state_dict(coordinator_rank) "
+        "state_dict_saver:async_save(use_collectives) state_dict_saver:save(use_collectives) "
+        "state_dict_saver:save_state_dict(coordinator_rank)"
     ),
     "placements of gradients, dtypes and groups that are always the tensor's or model's own": (
         "_api:DTensor.full_tensor(grad_placements) _api:DTensor.to_local(grad_placements) "

@@ -149,7 +149,8 @@ void check_alive(const Tensor& t) {
 void refuse_stored(std::string_view op, DType d) {
   fail<NotImplementedError>(
       "\"", op, "\" not implemented for '", scalar_name(d), "'\n", op, "(): tensors of ", d,
-      " are stored, copied and cast here, nothing is computed with them; ",
+      " are stored, copied and cast here, ",
+      d > DType::complex32 ? "and have arithmetic; " : "nothing is computed with them; ",
       is_complex(d)    ? "compute with the real and imaginary parts: torch.view_as_real(x)"
       : is_integral(d) ? "cast first: x.to(torch.int64)"
       : d == DType::float4_e2m1fn_x2 ? "look at the bytes: x.view(torch.uint8)"

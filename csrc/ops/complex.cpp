@@ -1,36 +1,34 @@
-// Views between complex tensors and their real and imaginary parts, which lie side by side. Note:
-// gradients do not flow through them; a tensor that needs one is refused.
+// Complex tensors and their real and imaginary parts, which lie side by side. Note: a view of the
+// other kind has other dimensions than its base, so no recorded write goes through it (`part`).
 #include "ops/ops.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/view.h"
 
 namespace rushlight {
 
-static void check_without_gradient(const char* op, const Tensor& input) {
-  if (needs_grad(input))
-    fail<NotImplementedError>(op, "(): gradients of complex tensors are not in rushlight\ntake ",
-                              op, "(x.detach())");
-}
-
-static Tensor seen_as_parts(const Tensor& input, DType dtype, Sizes sizes,
-                            const std::int64_t* strides, std::int64_t offset) {
+template <class F>
+static Tensor seen_as_parts(const char* node, const Tensor& input, DType dtype, Sizes sizes,
+                            const std::int64_t* strides, std::int64_t offset, F&& backward) {
   Tensor out = from_storage(input->storage, dtype, sizes, strides, offset);
   out->inference = input->inference;
   out->writes = input->writes;
+  out = make_view(node, input, std::move(out), std::forward<F>(backward));
+  out->part = true;
   return out;
 }
 
 Tensor view_as_real(const Tensor& input) {
   if (!is_complex(input.dtype()))
     fail<RuntimeError>("view_as_real is only supported for complex tensors");
-  check_without_gradient("view_as_real", input);
   Shape shape = input.shape();
   Strides strides = input->strides;
   for (int d = 0; d < input.dim(); ++d)
     strides[std::size_t(d)] = checked_mul(strides[std::size_t(d)], 2);
   shape.push_back(2);
   strides[std::size_t(input.dim())] = 1;
-  return seen_as_parts(input, real_of(input.dtype()), shape, strides.data(),
-                       checked_mul(input.offset(), 2));
+  return seen_as_parts("ViewAsRealBackward0", input, real_of(input.dtype()), shape, strides.data(),
+                       checked_mul(input.offset(), 2),
+                       [](Tensor g) { return Gradients(view_as_complex(contiguous(g))); });
 }
 
 Tensor view_as_complex(const Tensor& input) {
@@ -45,7 +43,6 @@ Tensor view_as_complex(const Tensor& input) {
   if (input->shape[last] != 2) fail<RuntimeError>("Tensor must have a last dimension of size 2");
   if (input->strides[std::size_t(last)] != 1)
     fail<RuntimeError>("Tensor must have a last dimension with stride 1");
-  check_without_gradient("view_as_complex", input);
   Shape shape;
   Strides strides{};
   for (int d = 0; d < last; ++d) {
@@ -56,28 +53,77 @@ Tensor view_as_complex(const Tensor& input) {
     strides[std::size_t(d)] = step / 2;
   }
   if (input.offset() % 2) fail<RuntimeError>("Tensor must have a storage_offset divisible by 2");
-  return seen_as_parts(input, complex_of(dtype), shape, strides.data(), input.offset() / 2);
+  return seen_as_parts("ViewAsComplexBackward0", input, complex_of(dtype), shape, strides.data(),
+                       input.offset() / 2, [](Tensor g) { return Gradients(view_as_real(g)); });
 }
 
-Tensor complex_of(const Tensor& real, const Tensor& imag) {
-  check_same_device("complex", real, "real", imag, "imag");
-  for (const Tensor* t : {&real, &imag})
+// Of complex(real, imag) and polar(abs, angle).
+static void check_parts(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                        const char* b_name) {
+  check_same_device(op, a, a_name, b, b_name);
+  for (const Tensor* t : {&a, &b})
     if (t->dtype() != DType::float16 && t->dtype() != DType::float32 &&
         t->dtype() != DType::float64)
       fail<RuntimeError>("Expected both inputs to be Half, Float or Double tensors but got ",
-                         scalar_name(real.dtype()), " and ", scalar_name(imag.dtype()));
-  if (real.dtype() != imag.dtype())
-    fail<RuntimeError>("Expected object of scalar type ", scalar_name(real.dtype()),
-                       " but got scalar type ", scalar_name(imag.dtype()), " for second argument");
-  check_without_gradient("complex", real);
-  check_without_gradient("complex", imag);
+                         scalar_name(a.dtype()), " and ", scalar_name(b.dtype()));
+  if (a.dtype() != b.dtype())
+    fail<RuntimeError>("Expected object of scalar type ", scalar_name(a.dtype()),
+                       " but got scalar type ", scalar_name(b.dtype()), " for second argument");
+}
+
+Tensor complex_of(const Tensor& real, const Tensor& imag) {
+  check_parts("complex", real, "real", imag, "imag");
   const DType dtype = complex_of(real.dtype());
   Tensor out = real.shape() == imag.shape()
                    ? empty_like(real, dtype)
                    : empty(broadcast(real.shape(), imag.sizes()), dtype, real.device());
-  copy_bits(rushlight::real(out), real);
-  copy_bits(rushlight::imag(out), imag);
-  return out;
+  {
+    const GradMode off(false);
+    copy_bits(rushlight::real(out), real);
+    copy_bits(rushlight::imag(out), imag);
+  }
+  return record(
+      "ComplexBackward0", std::move(out),
+      [a = real.shape(), b = imag.shape()](Tensor g) {
+        return Gradients(sum_to(rushlight::real(g), a), sum_to(rushlight::imag(g), b));
+      },
+      real, imag);
+}
+
+Tensor polar(const Tensor& abs, const Tensor& angle) {
+  check_parts("polar", abs, "abs", angle, "angle");
+  if (abs.dtype() == DType::float16)
+    fail<NotImplementedError>("\"polar_cpu\" not implemented for 'Half'\n",
+                              "polar(): convert both, for example with .float()");
+  const auto parts = [](const Tensor& r, const Tensor& a) {
+    return complex_of(mul(r, apply<Cos>(a)), mul(r, apply<Sin>(a)));
+  };
+  Tensor out;
+  {
+    const GradMode off(false);
+    out = parts(abs, angle);
+  }
+  return record(
+      "PolarBackward0", std::move(out),
+      [r = Saved(abs), a = Saved(angle)](Tensor g) {
+        const Tensor abs = r.get(), angle = a.get();
+        const Tensor c = apply<Cos>(angle), s = apply<Sin>(angle), x = real(g), y = imag(g);
+        return Gradients(sum_to(add(mul(x, c), mul(y, s)), abs.shape()),
+                         sum_to(mul(abs, sub(mul(y, c), mul(x, s))), angle.shape()));
+      },
+      abs, angle);
+}
+
+Tensor conj(const Tensor& input) {
+  if (!is_complex(input.dtype())) return input;
+  Tensor out = empty_like(input);
+  {
+    const GradMode off(false);
+    copy_bits(real(out), real(input));
+    copy_bits(imag(out), neg(imag(input)));
+  }
+  return record(
+      "ConjBackward0", std::move(out), [](Tensor g) { return Gradients(conj(g)); }, input);
 }
 
 Tensor real(const Tensor& input) {

@@ -28,8 +28,15 @@ Tensor like_saved(const Tensor& t, DType dtype, bool dense) {
   return dense ? contiguous(out) : out;
 }
 
+static Shape with_parts(Sizes shape) {
+  Shape whole(shape);
+  whole.push_back(2);
+  return whole;
+}
+
 Tensor sum_to(const Tensor& g, Sizes shape) {
   if (same(g.sizes(), shape)) return g;
+  if (is_complex(g.dtype())) return view_as_complex(sum_to(view_as_real(g), with_parts(shape)));
   Shape dims;
   const int extra = g.dim() - int(shape.size());
   for (int d = 0; d < g.dim(); ++d)

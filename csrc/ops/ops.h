@@ -40,6 +40,8 @@ DType dtype_of(Scalar number);  // of a tensor that is made of it: bool, int64 o
 Tensor view_as_real(const Tensor& input);
 Tensor view_as_complex(const Tensor& input);
 Tensor complex_of(const Tensor& real, const Tensor& imag);
+Tensor polar(const Tensor& abs, const Tensor& angle);
+Tensor conj(const Tensor& input);  // a new tensor, where the numbers are complex
 Tensor real(const Tensor& input);
 Tensor imag(const Tensor& input);
 
@@ -192,7 +194,7 @@ inline Tensor as_new(Tensor made) {
 
 template <class F, class... T>
 void record_inplace(const char* name, const Tensor& self, F&& f, const T&... inputs) {
-  if (!needs_grad(self, inputs...) || !is_floating(self.dtype())) return finish_inplace(self);
+  if (!needs_grad(self, inputs...) || !is_differentiable(self.dtype())) return finish_inplace(self);
   auto node =
       Ref<Node>::adopt(new typename NodeOf<std::decay_t<F>>::type(name, std::forward<F>(f)));
   connect(*node, self);

@@ -48,6 +48,7 @@ struct RsqrtPower;
 struct ReciprocalPower;
 struct Lerp;
 struct Addcmul;
+struct Hypot;
 
 // comparison.h
 struct Eq;
@@ -126,5 +127,7 @@ struct DirichletGrad;
 struct Sin;
 struct Cos;
 struct Erf;
+struct Atan2;
+struct Angle;
 
 }  // namespace rushlight

@@ -56,6 +56,7 @@ SPECIAL = {
 }
 
 LINALG = {
+    "rushlight._linalg.eigen": "eig eigvals",
     "rushlight._linalg.factors": "cholesky cholesky_ex eigh eigvalsh householder_product lu lu_factor lu_factor_ex qr svd svdvals",
     "rushlight._linalg.norms": "cond matrix_norm norm vector_norm",
     "rushlight._linalg.products": "cross diagonal matmul tensorinv tensorsolve vander vecdot",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import op
 
 
 @op("torch", "Tensor")
 def adjoint(input: Tensor) -> Tensor:
-    """The matrices transposed: a view.
+    """The matrices transposed, and their numbers conjugated: a view where they are real.
 
     Shape: (*, m, n) gives (*, n, m).
 
@@ -19,7 +20,7 @@ def adjoint(input: Tensor) -> Tensor:
         raise RuntimeError(
             "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
-    return input if input.dim() == 0 else input.mT
+    return _C.conj(input if input.dim() == 0 else input.mT)
 
 
 @op("torch", out=True)

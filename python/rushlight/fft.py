@@ -1,5 +1,5 @@
 """torch.fft: the order and the frequencies of a discrete Fourier transform. The transforms
-themselves need complex numbers: they are importable, and raise.
+themselves are importable, and raise.
 """
 
 from rushlight import _C

@@ -1,8 +1,4 @@
-"""torch.linalg: factorisations, solving, norms and products of matrices.
-
-Eigenvalues of matrices that are not symmetric would be complex: rushlight has no factorisation
-that gives those.
-"""
+"""torch.linalg: factorisations, solving, norms and products of matrices."""
 
 from rushlight import _C, _index, _table
 from rushlight._linalg.factors import LinAlgError

@@ -327,3 +327,13 @@ def test_words(tmp_path):
     assert found.state_dict_metadata["x"].size == (2,)
     with pytest.raises(AttributeError, match="HuggingFaceStorageWriter is not in rushlight"):
         _ = dcp.HuggingFaceStorageWriter
+
+
+def test_former_names(tmp_path):
+    state = {"w": rushlight.arange(3.0)}
+    with pytest.warns(FutureWarning, match="`save_state_dict` is deprecated"):
+        dcp.save_state_dict(state, dcp.FileSystemWriter(tmp_path), no_dist=True)
+    read = {"w": rushlight.zeros(3)}
+    with pytest.warns(FutureWarning, match="`load_state_dict` is deprecated"):
+        assert dcp.load_state_dict(read, dcp.FileSystemReader(tmp_path), no_dist=True) is None
+    assert read["w"].tolist() == [0, 1, 2]

@@ -93,8 +93,8 @@ OTHER_STRIDES = {
 # A position out of range is IndexError here, as everywhere; torch raises RuntimeError.
 POSITIONS = {"gather", "scatter", "scatter_add", "scatter_reduce"}
 ABSENT = object()
-# What makes complex tensors, which are stored and have no gradients: core/test_stored_dtypes.py.
-STORED = {"cdouble", "cfloat", "chalf", "complex", "view_as_complex"}
+# What makes complex tensors: ops/test_complex.py and ops/test_eig.py compare it with torch.
+COMPLEX = {*"cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex".split()}
 
 
 def entries(names=()):
@@ -136,7 +136,7 @@ def ours(op):
     home, _, name = op.name.rpartition(".")
     modules = [home] if home else ["", "Tensor"]
     names_alone = {key.partition("(")[0] for each in modules for key in importable(each)}
-    if op.name in STORED or name in names_alone or home.startswith("torch.ops"):  # torch's own
+    if op.name in COMPLEX or name in names_alone or home.startswith("torch.ops"):  # torch's own
         return ABSENT
     there = _path(rushlight, op.name)
     if there is ABSENT:

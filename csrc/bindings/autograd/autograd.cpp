@@ -30,6 +30,12 @@ Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
                        given.sizes(), ") and output[", i, "] has a shape of torch.Size(",
                        root.sizes(), ").");
   check_same_device("backward", root, "output", given, "gradient");
+  if (is_complex(root.dtype()) != is_complex(given.dtype()))
+    fail<RuntimeError>(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        "Mismatch in dtype: grad_output[",
+        i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", root.dtype(),
+        ".\nconvert it, for example with gradient.to(output.dtype)");
   return to(given, root.dtype());
 }
 
@@ -51,6 +57,12 @@ Tensor first_gradients(const Tensor& root, const Tensor& given, std::size_t i, s
     fail<ValueError>("vmap: Expected all tensors to have the same size in the mapped dimension, ",
                      "got sizes [", rows, ", ", given->shape[0], "] for the mapped dimension");
   check_same_device("backward", root, "output", given, "gradient");
+  if (is_complex(root.dtype()) != is_complex(given.dtype()))
+    fail<RuntimeError>(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        "Mismatch in dtype: grad_output[",
+        i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", root.dtype(),
+        ".\nconvert it, for example with gradient.to(output.dtype)");
   return to(given, root.dtype());
 }
 
@@ -403,7 +415,7 @@ void bind_autograd(py::module_& m) {
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
   op<&backward>(
       m, "backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None)",
-      As::method,
+      stored(As::method),
       R"(Adds the gradients of self with respect to the leaves of its graph to their .grad.
 
 Args:
@@ -429,7 +441,7 @@ tensor(6.))");
 >>> y.backward()
 >>> y.grad
 tensor([1.]))");
-  op<&requires_grad_>(m, "requires_grad_(self, requires_grad=True)", As::method,
+  op<&requires_grad_>(m, "requires_grad_(self, requires_grad=True)", stored(As::method),
                       "Sets requires_grad and returns self.\n\n>>> "
                       "torch.ones(1).requires_grad_().requires_grad\nTrue");
   m.def("_backward", &backward_many);

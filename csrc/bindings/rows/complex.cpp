@@ -1,8 +1,9 @@
-// Functions of complex numbers: nothing is computed with them, so most take real tensors and return
-// those.
+// Functions that make complex numbers, take them apart, or ask whether they wait for a conjugation,
+// which none does here.
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace py = pybind11;
 
@@ -19,13 +20,14 @@ bool never(const Tensor&) {
 }
 Tensor complex_of_parts(const Tensor& real, const Tensor& imag) { return complex_of(real, imag); }
 Tensor isreal(const Tensor& input) {
+  if (is_complex(input.dtype())) return apply<Eq>(imag(detach(input)), Scalar(0));
   return full(input.shape(), Scalar(true), DType::boolean, input.device());
 }
 
 }  // namespace
 
 void bind_complex(py::module_& m) {
-  op<&view_as_real>(m, "view_as_real(input)", stored(As::function),
+  op<&view_as_real>(m, "view_as_real(input)", stored({.as = As::function, .copy = true}),
                     R"(A view of a complex tensor as pairs of a real and an imaginary part.
 
 Shape:
@@ -33,7 +35,7 @@ Shape:
 
 >>> torch.view_as_real(torch.tensor([1 + 2j]))
 tensor([[1., 2.]]))");
-  op<&view_as_complex>(m, "view_as_complex(input)", stored(As::function),
+  op<&view_as_complex>(m, "view_as_complex(input)", stored({.as = As::function, .copy = true}),
                        R"(A view of pairs of a real and an imaginary part as complex numbers.
 
 Shape:
@@ -44,7 +46,8 @@ Raises:
 
 >>> torch.view_as_complex(torch.tensor([[1.0, 2.0]]))
 tensor([1.+2.j]))");
-  op<&complex_of_parts>(m, "complex(real, imag, *, out=None)", stored(As::function),
+  op<&complex_of_parts>(m, "complex(real, imag, *, out=None)",
+                        stored({.as = As::function, .exact = true}),
                         R"(A complex tensor of its real and its imaginary parts.
 
 Args:
@@ -75,14 +78,26 @@ Shape:
 
 >>> torch.real(torch.tensor([1.0]))
 tensor([1.]))");
-  op<&input_itself<1>>(m, "conj(input)", As::both,
-                       R"(The conjugate: of a real tensor the tensor itself.
+  op<&polar>(m, "polar(abs, angle, *, out=None)", stored({.as = As::function, .exact = true}),
+             R"(Complex numbers of their distance from 0 and their angle: abs exp(i angle).
+
+Args:
+    abs: the distances.
+    angle: in radians, of the same dtype.
+
+Shape:
+    the operands broadcast.
+
+>>> torch.polar(torch.tensor([1.0, 2.0]), torch.tensor([0.0, torch.pi / 2])).imag
+tensor([0., 2.]))");
+  op<&conj>(m, "conj(input)", stored(As::both),
+            R"(The conjugate: a copy, where torch has a view; of a real tensor the tensor itself.
 
 Shape:
     that of input.
 
->>> torch.conj(torch.tensor([1.0]))
-tensor([1.]))");
+>>> torch.conj(torch.tensor([1 + 2j]))
+tensor([1.-2.j]))");
   op<&input_itself<2>>(m, "resolve_conj(input)", stored(As::both),
                        R"(The tensor itself: no conjugate is pending.
 
@@ -115,8 +130,8 @@ Shape:
 
 >>> torch.is_neg(torch.tensor([1.0]))
 False)");
-  op<&input_itself<4>>(m, "conj_physical(input, *, out=None)", As::both,
-                       R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
+  op<&conj, 1>(m, "conj_physical(input, *, out=None)", stored(As::both),
+               R"(The conjugate: of a real tensor the tensor itself, or a copy in out.
 
 Shape:
     that of input.
@@ -124,8 +139,8 @@ Shape:
 >>> torch.conj_physical(torch.tensor([1.0]))
 tensor([1.]))");
   op<&input_itself<5>>(m, "conj_physical_(input)", As::both, "conj_physical() in place.");
-  op<&isreal>(m, "isreal(input)", As::both,
-              R"(True for every element: all numbers here are real.
+  op<&isreal>(m, "isreal(input)", stored(As::both),
+              R"(Where the imaginary part is 0: everywhere in a real tensor.
 
 Shape:
     that of input.

@@ -268,6 +268,9 @@ tensor([1., 1.]))");
   cast.operator()<DType::int8>("char", "int8");
   cast.operator()<DType::uint8>("byte", "uint8");
   cast.operator()<DType::boolean>("bool", "bool");
+  cast.operator()<DType::complex32>("chalf", "complex32");
+  cast.operator()<DType::complex64>("cfloat", "complex64");
+  cast.operator()<DType::complex128>("cdouble", "complex128");
   op<&type_as>(m, "type_as(self, other)", stored(kMethod),
                R"(The tensor with other's dtype, on other's device.
 

@@ -19,6 +19,8 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_qr>(m, "_linalg_qr(name, a, mode)", kFunction, "Q and R.");
   op<&linalg_eigh>(m, "_linalg_eigh(name, a, upper, vectors)", kFunction,
                    "Eigenvalues and vectors of symmetric matrices, info.");
+  op<&linalg_eig>(m, "_linalg_eig(name, a, vectors)", kFunction,
+                  "Eigenvalues and vectors of square matrices.");
   op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");
   op<&linalg_solve>(m, "_linalg_solve(name, a, b)", kFunction, "x with a x = b, and info.");
   op<&linalg_lu_solve>(m, "_linalg_lu_solve(lu, pivots, b, transposed)", kFunction,

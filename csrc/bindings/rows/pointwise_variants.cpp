@@ -126,7 +126,7 @@ static Tensor threshold_in_place(const Tensor& x, Scalar limit, Scalar value) {
 }
 
 static void bind_quotients_and_powers(py::module_& m) {
-  op<&div_function>(m, "div(input, other, *, rounding_mode=None, out=None)", As::both,
+  op<&div_function>(m, "div(input, other, *, rounding_mode=None, out=None)", stored(As::both),
                     R"(input / other; with rounding_mode 'trunc' or 'floor' rounded.
 
 Args:
@@ -139,8 +139,9 @@ Shape:
 
 >>> torch.div(torch.tensor([7., -7.]), 2, rounding_mode='floor')
 tensor([ 3., -4.]))");
-  op<&div_in_place>(m, "div_(input, other, *, rounding_mode=None)", As::method, "div() in place.");
-  op<&true_divide>(m, "true_divide(input, other, *, out=None)", As::both,
+  op<&div_in_place>(m, "div_(input, other, *, rounding_mode=None)", stored(As::method),
+                    "div() in place.");
+  op<&true_divide>(m, "true_divide(input, other, *, out=None)", stored(As::both),
                    R"(div() without rounding.
 
 Args:
@@ -151,7 +152,8 @@ Shape:
 
 >>> torch.true_divide(torch.tensor([1, 3]), 2)
 tensor([0.5000, 1.5000]))");
-  op<&true_divide_in_place>(m, "true_divide_(input, other)", As::method, "true_divide() in place.");
+  op<&true_divide_in_place>(m, "true_divide_(input, other)", stored(As::method),
+                            "true_divide() in place.");
   op<&pow_function>(m, "pow(input, exponent, *, out=None)",
                     {.as = As::function, .autocast = kFullOnCuda},
                     R"(input to the power exponent; one of the two may be a scalar.

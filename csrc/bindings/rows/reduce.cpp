@@ -105,7 +105,7 @@ void bind_moments(py::module_& m, const std::string& name, const char* doc) {
 
 void bind_sums(py::module_& m) {
   op<Reduce(&sum)>(m, "sum(input, dim=None, keepdim=False, *, dtype=None, out=None)",
-                   {.autocast = kFullOnCuda, .exact = true, .in_dtype_of_out = true},
+                   stored({.autocast = kFullOnCuda, .exact = true, .in_dtype_of_out = true}),
                    R"(The sum of all elements, or along dim.
 
 Args:
@@ -124,7 +124,7 @@ Shape:
 
 >>> torch.ones(2, 3).sum_to_size(1, 3)
 tensor([[2., 2., 2.]]))");
-  op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", As::both,
+  op<&mean>(m, "mean(input, dim=None, keepdim=False, *, dtype=None, out=None)", stored(As::both),
             R"(The mean of all elements, or along dim.
 
     >>> torch.tensor([[1., 2.], [3., 4.]]).mean(1)

@@ -103,7 +103,6 @@ const Tensor& scalar_itself(const Tensor& t, bool& said, const char* words) {
   return t;
 }
 Tensor swap_last(const Tensor& t, const char* name) {
-  if (is_complex(t.dtype())) refuse_stored(name, t.dtype());
   if (t.dim() < 2)
     fail<RuntimeError>("tensor.", name, " is only supported on matrices or batches of matrices. ",
                        "Got ", t.dim(), "-D tensor.");
@@ -118,13 +117,14 @@ Tensor matrix_transpose(const Tensor& t) {
 }
 Tensor matrix_adjoint(const Tensor& t) {
   static bool said = false;
-  if (t.dim()) return swap_last(t, "mH");
+  if (t.dim()) return conj(swap_last(t, "mH"));
+  if (is_complex(t.dtype())) return conj(t);
   return scalar_itself(t, said, "Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().");
 }
 Tensor adjoint_2d(const Tensor& t) {
   static bool said = false;
-  if (is_complex(t.dtype())) refuse_stored("H", t.dtype());
-  if (t.dim() == 2) return transpose(t, 0, 1);
+  if (t.dim() == 2) return conj(transpose(t, 0, 1));
+  if (t.dim() == 0 && is_complex(t.dtype())) return conj(t);
   if (t.dim())
     fail<RuntimeError>("tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(),
                        "-D tensor.",

@@ -34,7 +34,8 @@ struct Promotion {
         d = stronger;
       else if (is_complex(d) && is_floating(stronger))
         d = complex_of(stronger);
-      else if (!is_floating(stronger) && (stronger == DType::boolean || is_floating(d)))
+      else if (!is_floating(stronger) &&
+               (stronger == DType::boolean || is_floating(d) || is_complex(d)))
         d = promote_types(stronger, d);
       else
         d = stronger;

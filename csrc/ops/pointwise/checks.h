@@ -15,6 +15,8 @@ void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType re
 // Whether an operand is of a dtype that is only stored, and what then becomes of the call.
 bool has_stored(const PointwiseOp& op, const Input* in, const Into& into);
 Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
+// The same where one is complex (complex.cpp).
+Tensor of_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // Writing to `out` while reading `in`: fine if they are the same elements in the same order or
 // share none; torch's error if they are not; true if only a copy of `in` makes it safe.
 bool needs_copy(const Tensor& out, const Tensor& in);

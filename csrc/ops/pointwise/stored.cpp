@@ -1,5 +1,5 @@
 // Operands of dtypes that are only stored: == and != compare them in a dtype that holds every
-// number of theirs; all other pointwise ops refuse them.
+// number of theirs; complex numbers go to complex.cpp; all other pointwise ops refuse them.
 #include "checks.h"
 #include "core/device.h"
 #include "pointwise.h"
@@ -14,14 +14,17 @@ bool has_stored(const PointwiseOp& op, const Input* in, const Into& into) {
 }
 
 Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
+  const auto complex = [](const Tensor* t) { return t && is_complex(t->dtype()); };
+  bool has_complex = complex(into.target);
+  for (int i = 0; i < op.inputs; ++i) has_complex |= complex(in[i].tensor);
+  if (has_complex) return of_complex(op, in, parameters, into);
   const bool compares =
       op.index == pointwise_op<Eq>().index || op.index == pointwise_op<Ne>().index;
   std::optional<DType> common;
   for (int i = 0; i < op.inputs; ++i) {
     if (!in[i].tensor) continue;
     const DType d = in[i].tensor->dtype();
-    if (is_only_stored(d) && (!compares || is_complex(d) || d == DType::float4_e2m1fn_x2))
-      refuse_stored(op.name, d);
+    if (is_only_stored(d) && (!compares || d == DType::float4_e2m1fn_x2)) refuse_stored(op.name, d);
     common = common ? promote_types(*common, d) : d;
   }
   if (into.target && is_only_stored(into.target->dtype()))

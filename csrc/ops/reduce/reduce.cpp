@@ -56,7 +56,8 @@ Tensor reduce_into_new(Reduction kind, const Tensor& input, const ReducedShape& 
 Tensor spread(const Tensor& g, const ReducedShape& over) {
   if (!grad_enabled()) {
     // Small: written out, so that what follows is dense. Else one view instead of two with history.
-    if (g.numel() == 1 && g.device().is_cpu() && numel_of(over.whole) <= 4096)
+    if (g.numel() == 1 && !is_complex(g.dtype()) && g.device().is_cpu() &&
+        numel_of(over.whole) <= 4096)
       return full(over.whole, item(g), g.dtype(), kCpu);
     Strides strides{};
     const bool kept = g.dim() == over.whole.rank;
@@ -187,9 +188,30 @@ SavedValue value_of(ReducedDims dims, Node&) {
   return shown;
 }
 
+// Whether a sum has to convert its input first: real numbers to complex ones, or back.
+static bool changes_kind(const Tensor& input, OptionalDtype dtype) {
+  return dtype && is_complex(*dtype) != is_complex(input.dtype());
+}
+
+// f(parts, dims) of complex numbers, the real and the imaginary parts apart; without history.
+template <class F>
+static Tensor by_parts(const char* op, const Tensor& input, const ReducedShape& over, F&& f) {
+  if (input.dtype() == DType::complex32) refuse_stored(op, input.dtype());
+  const GradMode off(false);
+  Shape dims;
+  for (int d = 0; d < input.dim(); ++d)
+    if (over.mask >> d & 1) dims.push_back(d);
+  return dims.rank ? alias(view_as_complex(f(view_as_real(input), dims.view()))) : clone(input);
+}
+
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  if (changes_kind(input, dtype)) return sum(to(input, *dtype), dims, keepdim, {});
   const ReducedShape over(input, dims);
-  Tensor out = total(kReduction<reduction::Sum>, input, over, keepdim, sum_dtype(input, dtype));
+  Tensor out =
+      is_complex(input.dtype())
+          ? by_parts("sum", dtype ? to(input, *dtype) : input, over,
+                     [&](const Tensor& t, Sizes d) { return sum(t, d, keepdim); })
+          : total(kReduction<reduction::Sum>, input, over, keepdim, sum_dtype(input, dtype));
   if (!needs_grad(input)) return out;
   return record(dims.empty() ? "SumBackward0" : "SumBackward1", std::move(out),
                 showing(dims.empty() ? "self_sym_sizes" : "self_sym_sizes dim keepdim",
@@ -205,9 +227,13 @@ Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
 }
 
 Tensor mean(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
-  const DType d = mean_dtype("mean", input, dtype);
+  if (changes_kind(input, dtype)) return mean(to(input, *dtype), dims, keepdim, {});
   const ReducedShape over(input, dims);
-  Tensor out = total(kReduction<reduction::Mean>, input, over, keepdim, d);
+  Tensor out = is_complex(input.dtype())
+                   ? by_parts("mean", dtype ? to(input, *dtype) : input, over,
+                              [&](const Tensor& t, Sizes d) { return mean(t, d, keepdim); })
+                   : total(kReduction<reduction::Mean>, input, over, keepdim,
+                           mean_dtype("mean", input, dtype));
   if (!needs_grad(input)) return out;
   return record(
       dims.empty() ? "MeanBackward0" : "MeanBackward1", std::move(out),

@@ -26,6 +26,8 @@ struct Lapack {
                 int* info, Length, Length) = nullptr;
   void (*gesdd)(C jobz, I m, I n, T* a, I lda, T* s, T* u, I ldu, T* vt, I ldvt, T* work, I lwork,
                 int* iwork, int* info, Length) = nullptr;
+  void (*geev)(C jobvl, C jobvr, I n, T* a, I lda, T* wr, T* wi, T* vl, I ldvl, T* vr, I ldvr,
+               T* work, I lwork, int* info, Length, Length) = nullptr;
   void (*gelsy)(I m, I n, I nrhs, T* a, I lda, T* b, I ldb, int* jpvt, const T* rcond, int* rank,
                 T* work, I lwork, int* info) = nullptr;
   bool complete = false;  // all were found

@@ -159,11 +159,29 @@ void lstsq(const View& a, const View& b, double rcond, const View& rank) {
   });
 }
 
+void eig(const View& a, const View& values, const View& vectors, const View& info) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    const Columns<T> m = matrix<T>(a, i);
+    const int lead = m.lead, one = 1, ask = -1;
+    const Columns<T> v = vectors.data ? matrix<T>(vectors, i) : Columns<T>{nullptr, 1, 1, 1};
+    const int lead_v = v.lead;
+    const char* job = vectors.data ? "V" : "N";
+    T *w = row<T>(values, i), *imaginary = w + m.rows, answer = 1;
+    int* result = info.as<int>() + i;
+    lapack<T>().geev("N", job, &m.rows, m.data, &lead, w, imaginary, nullptr, &one, v.data, &lead_v,
+                     &answer, &ask, result, 1, 1);
+    const int size = work_size(answer);
+    std::vector<T> work(std::size_t(size) + 1);
+    lapack<T>().geev("N", job, &m.rows, m.data, &lead, w, imaginary, nullptr, &one, v.data, &lead_v,
+                     work.data(), &size, result, 1, 1);
+  });
+}
+
 }  // namespace
 
 const LinalgKernels cpu_linalg = {
     absence, lu,          lu_solve, permutation, cholesky, solve_triangular,
-    qr,      householder, eigh,     svd,         lstsq,
+    qr,      householder, eigh,     svd,         lstsq,    eig,
 };
 
 }  // namespace rushlight

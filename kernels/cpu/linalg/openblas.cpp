@@ -43,6 +43,7 @@ void find_all(void* library, char letter, Lapack<T>& to) {
   one("larfb", to.larfb);
   one("syevd", to.syevd);
   one("gesdd", to.gesdd);
+  one("geev", to.geev);
   one("gelsy", to.gelsy);
 }
 

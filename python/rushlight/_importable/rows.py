@@ -31,8 +31,8 @@ REASONS = {
         "there is no TorchScript, models run in Python",
         "torch.save(model.state_dict(), path) keeps a model's weights",
     ),
-    "complex": (
-        "there is no arithmetic of complex numbers",
+    "transforms": (
+        "there is no fast Fourier transform",
         "numpy.fft computes transforms of tensor.numpy()",
     ),
     "graphs": ("there are no CUDA graphs", "run the step without one: the results are the same"),
@@ -326,10 +326,10 @@ NAMES = {
     "fft": (
         (
             "raises",
-            "complex",
+            "transforms",
             "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 hfft2 ihfft2",
         ),
-        ("raises", "complex", "fftn ifftn rfftn irfftn hfftn ihfftn"),
+        ("raises", "transforms", "fftn ifftn rfftn irfftn hfftn ihfftn"),
     ),
     "fx.experimental.proxy_tensor": (
         ("nothing", "dispatch", "get_proxy_mode"),

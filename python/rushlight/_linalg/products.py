@@ -71,7 +71,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1):
 
 @op("linalg", out=True, exact=True)
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1):
-    """The dot products of vectors: the sum of x * y along dim.
+    """The dot products of vectors: the sum of the conjugate of x times y along dim.
 
     Args:
         x, y: the vectors, broadcast.
@@ -88,7 +88,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1):
             f"{x.dtype} and y of type {y.dtype} instead"
         )
     if not x.is_floating_point():
-        result = (x * y).sum(dim)
+        result = (_C.conj(x) * y).sum(dim)
         return result.to(x.dtype)
     product = x * y
     dim = wrapped(dim, product.dim())

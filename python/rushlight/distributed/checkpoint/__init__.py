@@ -22,8 +22,8 @@ from rushlight.distributed.checkpoint.metadata import (
     Metadata,
     TensorStorageMetadata,
 )
-from rushlight.distributed.checkpoint.state_dict_loader import load
-from rushlight.distributed.checkpoint.state_dict_saver import async_save, save
+from rushlight.distributed.checkpoint.state_dict_loader import load, load_state_dict
+from rushlight.distributed.checkpoint.state_dict_saver import async_save, save, save_state_dict
 
 __all__ = [
     "BytesStorageMetadata",
@@ -37,8 +37,10 @@ __all__ = [
     "filesystem",
     "format_utils",
     "load",
+    "load_state_dict",
     "metadata",
     "save",
+    "save_state_dict",
     "state_dict",
     "state_dict_loader",
     "state_dict_saver",

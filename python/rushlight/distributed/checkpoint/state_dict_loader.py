@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.distributed.checkpoint import _plan
@@ -12,7 +14,7 @@ from rushlight.distributed.checkpoint.state_dict_saver import _states
 from rushlight.distributed.checkpoint.stateful import Stateful
 from rushlight.distributed.tensor import DTensor
 
-__all__ = ["load"]
+__all__ = ["load", "load_state_dict"]
 
 
 def load(
@@ -65,6 +67,32 @@ def load(
             each.load_state_dict(states[key])
         else:
             state_dict[key] = states[key]
+
+
+def load_state_dict(
+    state_dict, storage_reader, process_group=None, coordinator_rank=0, no_dist=False, planner=None
+):
+    """load() under its former name, with a reader.
+
+    Args:
+        state_dict: as of load().
+        storage_reader: a FileSystemReader.
+        process_group, no_dist, planner: as of load().
+        coordinator_rank: accepted; every rank reads for itself.
+
+    >>> import torch.distributed.checkpoint as dcp  # doctest: +SKIP
+    >>> dcp.load_state_dict(state, dcp.FileSystemReader("folder"))  # doctest: +SKIP
+    """
+    warnings.warn(
+        "`load_state_dict` is deprecated and will be removed in future versions. "
+        "Please use `load` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return load(
+        state_dict, storage_reader=storage_reader, planner=planner, process_group=process_group,
+        no_dist=no_dist,
+    )  # fmt: skip
 
 
 def _compared(states, reader):

@@ -15,7 +15,7 @@ from rushlight.distributed.checkpoint.filesystem import FileSystemWriter
 from rushlight.distributed.checkpoint.stateful import Stateful
 from rushlight.distributed.tensor import DTensor
 
-__all__ = ["AsyncCheckpointerType", "async_save", "save"]
+__all__ = ["AsyncCheckpointerType", "async_save", "save", "save_state_dict"]
 
 
 class AsyncCheckpointerType(Enum):
@@ -83,6 +83,35 @@ def save(
     """
     writer, ranks = _writer(checkpoint_id, storage_writer, planner), Ranks(process_group, no_dist)
     return _save(_states(state_dict), writer, ranks)
+
+
+def save_state_dict(
+    state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None
+):
+    """save() under its former name, with a writer.
+
+    Args:
+        state_dict: as of save().
+        storage_writer: a FileSystemWriter.
+        process_group, no_dist, planner: as of save().
+        coordinator_rank: accepted; the first rank writes what is common.
+
+    Returns:
+        The Metadata.
+
+    >>> import torch.distributed.checkpoint as dcp  # doctest: +SKIP
+    >>> dcp.save_state_dict(model.state_dict(), dcp.FileSystemWriter("folder"))  # doctest: +SKIP
+    """
+    warnings.warn(
+        "`save_state_dict` is deprecated and will be removed in future versions."
+        "Please use `save` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return save(
+        state_dict, storage_writer=storage_writer, planner=planner, process_group=process_group,
+        no_dist=no_dist,
+    )  # fmt: skip
 
 
 def _save(states, writer, ranks):
