@@ -1,5 +1,5 @@
 // Complex tensors and their real and imaginary parts, which lie side by side. Note: a view of the
-// other kind has other dimensions than its base, so no recorded write goes through it (`part`).
+// other kind has other dimensions than its base, so no recorded write goes through it.
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view.h"
@@ -13,7 +13,7 @@ static Tensor seen_as_parts(const char* node, const Tensor& input, DType dtype, 
   out->inference = input->inference;
   out->writes = input->writes;
   out = make_view(node, input, std::move(out), std::forward<F>(backward));
-  out->part = true;
+  if (out->unrecorded == Unrecorded::none) out->unrecorded = Unrecorded::pairs;
   return out;
 }
 

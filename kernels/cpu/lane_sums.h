@@ -72,7 +72,12 @@ template <class T, class Sum, int kTerms, class F>
 #pragma GCC unroll 2
   for (int t = 0; t < kTerms; ++t) {
     const V all = (acc[0][t] + acc[1][t]) + (acc[2][t] + acc[3][t]);
-    for (int k = 0; k < kLanes; ++k) sums[t] += Sum(all[k]);
+    Sum parts[kLanes];
+    for (int k = 0; k < kLanes; ++k) parts[k] = Sum(all[k]);
+#pragma GCC unroll 4
+    for (int half = kLanes / 2; half; half /= 2)  // each addition would wait for the one before
+      for (int k = 0; k < half; ++k) parts[k] += parts[k + half];
+    sums[t] += parts[0];
   }
   return sums;
 }

@@ -17,11 +17,13 @@ Tensor not_nan_mask(const Tensor& x) {
 namespace {
 // Where the extremes lie, as truth values, and how many each result has.
 std::pair<Tensor, Tensor> extremes_of(const Tensor& input, const Tensor& result,
-                                      const ReducedShape& over) {
+                                      const ReducedShape& over, bool finds_nan) {
   const GradMode off(false);
   const Value x = input, kept = reshape(result, over.kept);
-  const Value is_nan = expand((kept != kept).tensor(), over.whole);
-  const Tensor same = ((x == kept) | ((x != x) & is_nan)).tensor();
+  Value same_value = x == kept;
+  if (finds_nan)
+    same_value = same_value | ((x != x) & Value(expand((kept != kept).tensor(), over.whole)));
+  const Tensor same = same_value.tensor();
   Shape dims;
   for (int d = 0; d < over.whole.rank; ++d)
     if (over.mask >> d & 1) dims.push_back(d);
@@ -31,21 +33,21 @@ std::pair<Tensor, Tensor> extremes_of(const Tensor& input, const Tensor& result,
 }  // namespace
 
 Tensor share_of_extremes(const Tensor& input, const Tensor& result, const ReducedShape& over) {
-  const auto [same, count] = extremes_of(input, result, over);
+  const auto [same, count] = extremes_of(input, result, over, true);
   const GradMode off(false);
   return div(to(same, input.dtype()), count);
 }
 
 Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
-                          const ReducedShape& over) {
-  const auto [same, count] = extremes_of(input, result, over);
+                          const ReducedShape& over, bool finds_nan) {
+  const auto [same, count] = extremes_of(input, result, over, finds_nan);
   return mul(spread(div(reshape(g, over.kept), count), over), to(same, g.dtype()));
 }
 
 namespace {
 
 Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& input, Sizes dims,
-               bool keepdim, bool dims_given) {
+               bool keepdim, bool dims_given, bool finds_nan) {
   const ReducedShape over(input, dims);
   check_not_empty(op, input, over, dims_given);
   Tensor out;
@@ -58,8 +60,9 @@ Tensor extreme(const char* op, const char* node, Reduction kind, const Tensor& i
       node, out,
       showing(
           dims_given ? "self result dim keepdim" : "self result",
-          [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims, bool) {
-            return Gradients(shared_by_extremes(g, x.get(), y.get(self), over));
+          [over, finds_nan](Tensor g, Node& self, const Saved& x, const SavedOutput& y, ReducedDims,
+                            bool) {
+            return Gradients(shared_by_extremes(g, x.get(), y.get(self), over, finds_nan));
           },
           Saved(input), SavedOutput(out), ReducedDims{over.mask}, keepdim),
       input);
@@ -126,11 +129,11 @@ Tensor arg_extreme(const char* op, const Tensor& input, std::optional<std::int64
 
 Tensor amax(const Tensor& input, Sizes dims, bool keepdim) {
   return extreme("amax", "AmaxBackward0", kReduction<reduction::Maximum>, input, dims, keepdim,
-                 !dims.empty());
+                 !dims.empty(), false);
 }
 Tensor amin(const Tensor& input, Sizes dims, bool keepdim) {
   return extreme("amin", "AminBackward0", kReduction<reduction::Minimum>, input, dims, keepdim,
-                 !dims.empty());
+                 !dims.empty(), false);
 }
 
 static void check_any(const char* op, const Tensor& input) {
@@ -142,11 +145,13 @@ static void check_any(const char* op, const Tensor& input) {
 }
 Tensor max(const Tensor& input) {
   check_any("max", input);
-  return extreme("max", "MaxBackward1", kReduction<reduction::Maximum>, input, {}, false, false);
+  return extreme("max", "MaxBackward1", kReduction<reduction::Maximum>, input, {}, false, false,
+                 true);
 }
 Tensor min(const Tensor& input) {
   check_any("min", input);
-  return extreme("min", "MinBackward1", kReduction<reduction::Minimum>, input, {}, false, false);
+  return extreme("min", "MinBackward1", kReduction<reduction::Minimum>, input, {}, false, false,
+                 true);
 }
 TensorPair max(const Tensor& input, std::int64_t dim, bool keepdim) {
   return picked("max", "MaxBackward0", input, dim, keepdim, true);
@@ -179,7 +184,7 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
                     [over](std::span<Tensor> g, Node& self, const Saved& x, const SavedOutput& low,
                            const SavedOutput& high) {
                       const auto part = [&](const Tensor& of, const SavedOutput& y) {
-                        return of ? shared_by_extremes(of, x.get(), y.get(self), over) : of;
+                        return of ? shared_by_extremes(of, x.get(), y.get(self), over, false) : of;
                       };
                       const Tensor a = part(g[0], low), b = part(g[1], high);
                       return Gradients(a && b ? add(a, b) : a ? a : b);

@@ -131,14 +131,12 @@ Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
     out = reduce_into_new(kReduction<reduction::LogSumExp>, input, over, keepdim, input.dtype());
   }
   if (!needs_grad(input)) return out;
-  // In the gradient an infinite result takes no part: exp(inf - inf) would be NaN.
   return record("LogsumexpBackward0", out,
                 showing(
                     "self result dim keepdim",
                     [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {
-                      const Value top(reshape(y.get(self), over.kept)), zero(0), inf(HUGE_VAL);
-                      const Value safe = where(abs(top) == inf, zero, top);
-                      return Gradients(mul(spread(g, over), exp(Value(x.get()) - safe).tensor()));
+                      const Value all(reshape(y.get(self), over.kept));
+                      return Gradients(mul(spread(g, over), exp(Value(x.get()) - all).tensor()));
                     },
                     Saved(input), SavedOutput(out), ReducedDims{over.mask, !dims.empty()}, keepdim),
                 input);

@@ -43,9 +43,10 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted);
 Tensor not_nan_mask(const Tensor& x);
 // 1 where input equals the (kept) result or both are NaN, divided by how many there are.
 Tensor share_of_extremes(const Tensor& input, const Tensor& result, const ReducedShape& over);
-// A gradient of the result, in equal parts for those.
+// A gradient of the result, in equal parts for those; where NaN is not to be found, it is shared by
+// none of them, as torch has it: the parts are NaN.
 Tensor shared_by_extremes(const Tensor& g, const Tensor& input, const Tensor& result,
-                          const ReducedShape& over);
+                          const ReducedShape& over, bool finds_nan);
 
 // ---- sums and counts (reduce.cpp); sum() itself is in ops.h
 Tensor sum_to_size(const Tensor& input, const Shape& size);  // sum_to() of a size that fits

@@ -102,7 +102,7 @@ Tensor median_of_all(const char* node, const Tensor& input, bool ignore_nan) {
           "self result",
           [](Tensor g, Node& self, const Saved& x, const SavedOutput& y) {  // equal ones share it
             return Gradients(
-                shared_by_extremes(g, x.get(), y.get(self), ReducedShape(x.get(), Shape())));
+                shared_by_extremes(g, x.get(), y.get(self), ReducedShape(x.get(), Shape()), true));
           },
           Saved(input), SavedOutput(value)),
       input);
