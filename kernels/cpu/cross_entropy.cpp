@@ -125,8 +125,7 @@ template <class S, class T>
 void row_log_sums(const S* x, Index classes, Index n, T* log_sums) {
   T top[kTogether] = {}, sums[kTogether];
   std::fill_n(sums, kTogether, T(1));
-  for (Index i = 0; i < n; ++i)
-    sums[i] = rows::sum_exp_below_top(x + i * classes, classes, top[i]);
+  for (Index i = 0; i < n; ++i) sums[i] = rows::sum_exp_below_top(x + i * classes, classes, top[i]);
   add_logarithms(sums, top);
   std::copy_n(sums, n, log_sums);
 }
