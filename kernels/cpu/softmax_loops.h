@@ -39,6 +39,15 @@ template <int n, class T, class F>
   }
 }
 
+template <int N = kLanes, class T>
+[[gnu::always_inline]] inline T total(const T* acc) {
+  return joined<N>(acc, [](T a, T b) { return a + b; });
+}
+template <int N, class T>
+[[gnu::always_inline]] inline T greatest(const T* acc) {
+  return joined<N>(acc, [](T a, T b) { return b > a ? b : a; });
+}
+
 template <class S, class T = Compute<S>>
 CLONES_512 T largest(const S* x, Index n) {
   if (n < kLanes) {
@@ -55,25 +64,41 @@ CLONES_512 T largest(const S* x, Index n) {
       top[k] = v > top[k] ? v : top[k];
     }
   for (; i < n; ++i) top[0] = load(x + i) > top[0] ? load(x + i) : top[0];
-  return joined<kLanes>(top, [](T a, T b) { return b > a ? b : a; });
-}
-
-template <class T>
-[[gnu::always_inline]] inline T total(const T* acc) {
-  return joined<kLanes>(acc, [](T a, T b) { return a + b; });
+  return greatest<kLanes>(top);
 }
 
 inline constexpr Index kPiece = 512;  // numbers that are computed before they are added up
 inline constexpr Index kShortRow = 4096;  // up to here the next row is prefetched meanwhile
 
-template <class T>
-[[gnu::always_inline]] inline T piece_sum(const T* __restrict y, Index n) {
-  T acc[kLanes] = {}, rest = 0;
+inline constexpr int kPart = 16;
+// Sum of value(0) to value(n - 1), in lanes to the last: the last part begins so early that it is
+// whole.
+template <class T, class F>
+[[gnu::always_inline]] inline T sum_in_lanes(Index n, const F& value) {
+  T rest = 0;
+  if (n < kPart) {
+    for (Index i = 0; i < n; ++i) rest += value(i);
+    return rest;
+  }
   Index i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k) acc[k] += y[i + k];
-  for (; i < n; ++i) rest += y[i];
-  return n < kLanes ? rest : total(acc) + rest;
+  if (n >= kLanes) {
+    T acc[kLanes] = {};
+    for (; i + kLanes <= n; i += kLanes)
+      for (int k = 0; k < kLanes; ++k) acc[k] += value(i + k);
+    rest = total(acc);
+  }
+  if (i == n) return rest;
+  T acc[kPart] = {};
+  if (const Index last = n - kPart; i < last) {
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) acc[k] = value(i + k);
+    i += kPart;
+  }
+  const Index last = n - kPart;
+  const int shared = int(i - last);
+#pragma GCC unroll 1
+  for (int k = 0; k < kPart; ++k) acc[k] += k < shared ? T(0) : value(last + k);
+  return rest + total<kPart>(acc);
 }
 template <class S>
 [[gnu::always_inline]] inline void ask_for(const S* x, Index n) {
@@ -88,7 +113,7 @@ CLONES_512 T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
     const Index m = std::min(kPiece, n - i);
     if (n <= kShortRow) ask_for(x + n + i, m);
     for (Index k = 0; k < m; ++k) y[i + k] = negative_exp(load(x + i + k) - top);
-    sum += piece_sum(y + i, m);
+    sum += sum_in_lanes<T>(m, [&](Index k) { return y[i + k]; });
   }
   return sum;
 }
@@ -100,13 +125,12 @@ CLONES_512 T sum_exp(const S* __restrict x, Index n, T top) {
     const Index m = std::min(kPiece, n - i);
     if (n <= kShortRow) ask_for(x + n + i, m);
     for (Index k = 0; k < m; ++k) piece[k] = negative_exp(load(x + i + k) - top);
-    sum += piece_sum(piece, m);
+    sum += sum_in_lanes<T>(m, [&](Index k) { return piece[k]; });
   }
   return sum;
 }
 // Short rows, which would be computed one by one at their end: in pieces of kPart, the last of
 // which begins so early that it is whole. What it shares with the piece before is the same in both.
-inline constexpr int kPart = 16;
 inline constexpr Index kPartedRow = 256;
 constexpr bool is_parted(Index n) { return n >= kPart && n < kPartedRow && n % kLanes != 0; }
 
@@ -124,7 +148,7 @@ template <class S, class T>
       const T value = load(x + i + k);
       tops[k] = value > tops[k] ? value : tops[k];
     }
-  top = joined<kPart>(tops, [](T a, T b) { return b > a ? b : a; });
+  top = greatest<kPart>(tops);
   Index i = 0;
   for (; i < last; i += kPart)
 #pragma GCC unroll 1
@@ -138,7 +162,7 @@ template <class S, class T>
     v[i + k] = negative_exp(load(x + last + k) - top);
     acc[k] += k < shared ? T(0) : v[i + k];
   }
-  return joined<kPart>(acc, [](T a, T b) { return a + b; });
+  return total<kPart>(acc);
 }
 template <class S, class T = Compute<S>>
 CLONES_512 void parted_softmax(const S* __restrict x, Index n, S* __restrict y) {
@@ -172,34 +196,6 @@ CLONES_512 void subtract(const S* __restrict x, Index n, T top, T log_sum, S* __
   for (Index i = 0; i < n; ++i) store(y + i, load(x + i) - top - log_sum);
 }
 
-// Sum of value(0) to value(n - 1), in lanes to the last: its elements' pieces overlap as above.
-template <class T, class F>
-[[gnu::always_inline]] inline T sum_in_lanes(Index n, const F& value) {
-  T rest = 0;
-  if (n < kPart) {
-    for (Index i = 0; i < n; ++i) rest += value(i);
-    return rest;
-  }
-  Index i = 0;
-  if (n >= kLanes) {
-    T acc[kLanes] = {};
-    for (; i + kLanes <= n; i += kLanes)
-      for (int k = 0; k < kLanes; ++k) acc[k] += value(i + k);
-    rest = total(acc);
-  }
-  if (i == n) return rest;
-  T acc[kPart] = {};
-  if (const Index last = n - kPart; i < last) {
-#pragma GCC unroll 1
-    for (int k = 0; k < kPart; ++k) acc[k] = value(i + k);
-    i += kPart;
-  }
-  const Index last = n - kPart;
-  const int shared = int(i - last);
-#pragma GCC unroll 1
-  for (int k = 0; k < kPart; ++k) acc[k] += k < shared ? T(0) : value(last + k);
-  return rest + joined<kPart>(acc, [](T a, T b) { return a + b; });
-}
 // Sum of g, or of g * y where y is given.
 template <class S, class T = Compute<S>>
 CLONES_512 T sum_grad(const S* g, const S* y, Index n) {

@@ -14,6 +14,18 @@ namespace {
 
 // ---- backward
 
+// The gradient of output i, whose shape was checked, in the output's dtype.
+Tensor in_dtype_of(const Tensor& root, const Tensor& given, std::size_t i) {
+  check_same_device("backward", root, "output", given, "gradient");
+  if (is_complex(root.dtype()) != is_complex(given.dtype()))
+    fail<RuntimeError>(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+        "Mismatch in dtype: grad_output[",
+        i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", root.dtype(),
+        ".\nconvert it, for example with gradient.to(output.dtype)");
+  return to(given, root.dtype());
+}
+
 Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
   if (!given) {
     if (root.numel() != 1)
@@ -29,14 +41,7 @@ Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
     fail<RuntimeError>("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(",
                        given.sizes(), ") and output[", i, "] has a shape of torch.Size(",
                        root.sizes(), ").");
-  check_same_device("backward", root, "output", given, "gradient");
-  if (is_complex(root.dtype()) != is_complex(given.dtype()))
-    fail<RuntimeError>(
-        "For complex Tensors, both grad_output and output are required to have the same dtype. "
-        "Mismatch in dtype: grad_output[",
-        i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", root.dtype(),
-        ".\nconvert it, for example with gradient.to(output.dtype)");
-  return to(given, root.dtype());
+  return in_dtype_of(root, given, i);
 }
 
 // With rows in front, as many as those of the first.
@@ -56,14 +61,7 @@ Tensor first_gradients(const Tensor& root, const Tensor& given, std::size_t i, s
   if (given->shape[0] != rows)
     fail<ValueError>("vmap: Expected all tensors to have the same size in the mapped dimension, ",
                      "got sizes [", rows, ", ", given->shape[0], "] for the mapped dimension");
-  check_same_device("backward", root, "output", given, "gradient");
-  if (is_complex(root.dtype()) != is_complex(given.dtype()))
-    fail<RuntimeError>(
-        "For complex Tensors, both grad_output and output are required to have the same dtype. "
-        "Mismatch in dtype: grad_output[",
-        i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", root.dtype(),
-        ".\nconvert it, for example with gradient.to(output.dtype)");
-  return to(given, root.dtype());
+  return in_dtype_of(root, given, i);
 }
 
 std::vector<Tensor> run(const std::vector<Tensor>& roots, const std::vector<Tensor>& given,

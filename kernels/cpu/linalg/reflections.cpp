@@ -18,8 +18,8 @@ int block_size(int columns) { return columns < 512 ? 32 : 64; }
 // From how many columns on blocks are faster than LAPACK's own order. Halves cost more calls, for
 // which OpenBLAS's faster float32 products by vectors make up longer.
 template <class T>
-constexpr int FACTORED_BY_BLOCKS = sizeof(T) == 4 ? 256 : 64;
-constexpr int FORMED_BY_BLOCKS = 40;
+constexpr int kFactoredByBlocks = sizeof(T) == 4 ? 256 : 64;
+constexpr int kFormedByBlocks = 40;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ template <class T>
 void factor_qr(const Columns<T>& a, T* tau) {
   const int k = std::min(a.rows, a.columns), lead = a.lead;
   int info;
-  if (k < FACTORED_BY_BLOCKS<T>) {
+  if (k < kFactoredByBlocks<T>) {
     const int ask = -1;
     T answer = 1;
     lapack<T>().geqrf(&a.rows, &a.columns, a.data, &lead, tau, &answer, &ask, &info);
@@ -46,7 +46,7 @@ void factor_qr(const Columns<T>& a, T* tau) {
 template <class T>
 void form_q(const Columns<T>& a, int k, const T* tau) {
   const int lead = a.lead;
-  if (k < FORMED_BY_BLOCKS) {
+  if (k < kFormedByBlocks) {
     const int ask = -1;
     T answer = 1;
     int info;

@@ -3,8 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/parallel.h"
-#include "kernels/strided.h"
+#include "kernels/cpu/lines.h"
 #include "order.h"
 
 namespace rushlight {
@@ -24,21 +23,14 @@ void each_short_line(const Lines<N>& lines, const View& in, bool descending, F&&
   const auto read = [&](Index from, Index by, Index count, Key* to) {
     read_keys(in.dtype, in.as<const char>() + from * item, by, count, descending, to);
   };
-  const bool in_line = lines.starts.rank <= 1;
-  Index apart[N];
-  for (int v = 0; v < N; ++v) apart[v] = lines.starts.strides[v][0];
+  const LineStarts<N> starts(lines);
   parallel_for(lines.starts.numel, (1 << 14) / kShortLine, [&](Index first, Index end) {
     for (; first < end; first += kTogether) {
       const int count = int(std::min<Index>(kTogether, end - first));
       Index at[kTogether][N];
       Key keys[kTogether * kShortLine];
       std::uint8_t orders[kTogether * kShortLine];
-      for (int k = 0; k < count; ++k) {
-        if (in_line)
-          for (int v = 0; v < N; ++v) at[k][v] = (first + k) * apart[v];
-        else
-          lines.starts.at(first + k, at[k]);
-      }
+      for (int k = 0; k < count; ++k) starts.at(first + k, at[k]);
       bool is_dense = step == 1 || n == 1;
       for (int k = 1; k < count; ++k) is_dense &= at[k][0] == at[0][0] + k * n;
       if (is_dense)
