@@ -39,11 +39,12 @@ template <bool kLargest>
 struct Choosing {
   using Join = Choosing;
   static constexpr bool kRounds = false;
-  // A NaN once taken stays: every comparison with it is false. One select for gcc's vectors.
+  // A NaN once taken stays: every comparison with it is false. One select for gcc's vectors. V is a
+  // number or a vector of them.
   template <class V>
   HOST_DEVICE static V join(V a, V b) {
     const V one = (kLargest ? b > a : b < a) ? b : a;
-    if constexpr (std::is_floating_point_v<V>) return b == b ? one : b;
+    if constexpr (!std::is_integral_v<V>) return b == b ? one : b;
     return one;
   }
 };

@@ -46,8 +46,38 @@ class Converted {
   T block_[std::is_same_v<S, T> ? 1 : kBlock];
 };
 
-// Sums, in the end as `Sum`, of kTerms terms over i < n. terms(i, L()) gives an array of them for
-// the elements from i on, L being T or a vector of T.
+// The way back: a block is written at begin() and is where it belongs after end().
+template <class S, class T>
+class ConvertedBack {
+ public:
+  [[gnu::always_inline]] inline T* begin(S* y) {
+    if constexpr (std::is_same_v<S, T>)
+      return y;
+    else
+      return block_;
+  }
+  [[gnu::always_inline]] inline void end(S* y, std::int64_t n) {
+    if constexpr (std::is_same_v<S, float16> && std::is_same_v<T, float>)
+      narrow(y, block_, n);
+    else if constexpr (!std::is_same_v<S, T>)
+      for (std::int64_t i = 0; i < n; ++i) store(y + i, block_[i]);
+  }
+
+ private:
+  T block_[std::is_same_v<S, T> ? 1 : Converted<S, T>::kBlock];
+};
+
+// With 0 in the first n lanes.
+template <class V>
+[[gnu::always_inline]] inline V without_first(V v, int n) {
+  decltype(v < v) lane;
+  for (int k = 0; k < int(sizeof v / sizeof v[0]); ++k) lane[k] = k;
+  return lane < n ? V{} : v;
+}
+
+// Sums, in the end as `Sum`, of kTerms terms over i < n. What is left over at the end is in the
+// last vector, which begins before it. terms(i, L()) gives an array of them for the elements from i
+// on, L being T or a vector of T.
 template <class T, class Sum, int kTerms, class F>
 [[gnu::always_inline]] inline std::array<Sum, kTerms> lane_sums(std::int64_t n, F terms) {
   using V = typename LanesOf<T>::type;
@@ -66,6 +96,12 @@ template <class T, class Sum, int kTerms, class F>
     const std::array<V, kTerms> now = terms(i, V{});
 #pragma GCC unroll 2
     for (int t = 0; t < kTerms; ++t) acc[0][t] += now[t];
+  }
+  if (i < n && n >= kLanes) {
+    const std::array<V, kTerms> now = terms(n - kLanes, V{});
+#pragma GCC unroll 2
+    for (int t = 0; t < kTerms; ++t) acc[1][t] += without_first(now[t], int(i - (n - kLanes)));
+    i = n;
   }
   for (; i < n; ++i)
     for (int t = 0; t < kTerms; ++t) sums[t] += Sum(terms(i, T{})[t]);

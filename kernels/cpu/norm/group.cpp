@@ -93,20 +93,23 @@ void group_norm(const NormShape& s, const View& input, const View* weight, const
                               out.as<S>() + n * s.c * s.plane);
           });
     parallel_for(s.n * s.groups, 1 + 16384 / row, [&](Index begin, Index end) {
+      if (s.plane == 1 && s.groups == 1 && row >= kPart && row <= kBlock)
+        return normalize_rows(input.as<S>() + begin * row, end - begin, row, s.centered, eps,
+                              w.data(), b.data(), mean.as<T>() + begin, invstd.as<T>() + begin,
+                              out.as<S>() + begin * row);
       for (Index i = begin; i < end; ++i) {
         const S* x = input.as<S>() + i * row;
         S* y = out.as<S>() + i * row;
-        if (s.plane == 1 && s.groups == 1 && row <= kShortRow && i + kShortRows <= end) {
+        if (s.plane == 1 && s.groups == 1 && row < kPart && i + kShortRows <= end) {
           normalize_short_rows(x, row, s.centered, eps, w.data(), b.data(), mean.as<T>() + i,
                                invstd.as<T>() + i, y);
           i += kShortRows - 1;
           continue;
         }
         Moments all;
-        add_moments(x, row, all);
-        const double square = s.centered ? 0 : all.mean * all.mean;
-        const T m = s.centered ? T(all.mean) : T(0);
-        const T scale_all = T(1 / std::sqrt(all.m2 / all.count + square + eps));
+        if (s.centered) add_moments(x, row, all);
+        const double squares = s.centered ? all.m2 : squares_of(x, row);
+        const T m = T(all.mean), scale_all = T(1 / std::sqrt(squares / double(row) + eps));
         mean.as<T>()[i] = m;
         invstd.as<T>()[i] = scale_all;
         const Index first = i % s.groups * channels;

@@ -26,20 +26,29 @@ struct Moments {
   }
 };
 
+// The mean of n <= kBlock values, and the sum of their squared differences from what is given.
+template <class T>
+[[gnu::always_inline]] inline double mean_of(const T* values, Index n) {
+  return lane_sums<T, double, 1>(
+             n, [&]<class L>(Index i, L) { return std::array{lanes_at<L>(values + i)}; })[0] /
+         double(n);
+}
+template <class T>
+[[gnu::always_inline]] inline double squares_from(const T* values, Index n, T middle) {
+  return lane_sums<T, double, 1>(n, [&]<class L>(Index i, L) {
+    const L d = lanes_at<L>(values + i) - middle;
+    return std::array{L(d * d)};
+  })[0];
+}
+
 // n <= kBlock
 template <class S>
 CLONES_512 void block_moments(const S* x, Index n, double& mean, double& m2) {
   using T = Compute<S>;
   Converted<S, T> converted;
   const T* const values = converted(x, n);
-  mean = lane_sums<T, double, 1>(
-             n, [&]<class L>(Index i, L) { return std::array{lanes_at<L>(values + i)}; })[0] /
-         double(n);
-  const T middle = T(mean);
-  m2 = lane_sums<T, double, 1>(n, [&]<class L>(Index i, L) {
-    const L d = lanes_at<L>(values + i) - middle;
-    return std::array{L(d * d)};
-  })[0];
+  mean = mean_of(values, n);
+  m2 = squares_from(values, n, T(mean));
 }
 
 template <class S>
@@ -50,6 +59,17 @@ void add_moments(const S* x, Index n, Moments& all) {
     block_moments(x + i, size, mean, m2);
     all.join(double(size), mean, m2);
   }
+}
+
+template <class S>
+CLONES_512 double squares_of(const S* x, Index n) {
+  Converted<S, Compute<S>> converted;
+  double squares = 0;
+  for (Index i = 0; i < n; i += kBlock) {
+    const Index size = std::min(kBlock, n - i);
+    squares += squares_from(converted(x + i, size), size, Compute<S>(0));
+  }
+  return squares;
 }
 
 // Adds the sums of g and of g * (x - mean).
@@ -91,9 +111,40 @@ CLONES_512 void scale_each(const S* __restrict x, Index n, T mean, T invstd, con
                            const T* __restrict b, S* __restrict y) {
   for (Index i = 0; i < n; ++i) store(y + i, (load(x + i) - mean) * invstd * w[i] + b[i]);
 }
-// The same of kShortRows rows of a few elements, with their means and inverse deviations: sums run
-// over the rows side by side, as one row does not fill a vector.
-inline constexpr Index kShortRow = 64, kShortRows = 16;
+// The same of rows of a block at most, with their means and inverse deviations; not `centered`, the
+// mean counts as 0. As many rows as fill a block are converted at once. The last part of a row
+// begins so early that it is whole.
+inline constexpr Index kPart = 16;
+template <class S, class T = Compute<S>>
+CLONES_512 void normalize_rows(const S* x, Index rows, Index row, bool centered, double eps,
+                               const T* __restrict w, const T* __restrict b, T* __restrict mean,
+                               T* __restrict invstd, S* y) {
+  Converted<S, T> converted;
+  ConvertedBack<S, T> converted_back;
+  for (Index first = 0, taken; first < rows; first += taken) {
+    taken = std::min(rows - first, kBlock / row);
+    const T* const block = converted(x + first * row, taken * row);
+    T* const results = converted_back.begin(y + first * row);
+    for (Index r = 0; r < taken; ++r) {
+      const T* const values = block + r * row;
+      const T m = centered ? T(mean_of(values, row)) : T(0);
+      const T scale = T(1 / std::sqrt(squares_from(values, row, m) / double(row) + eps));
+      mean[first + r] = m;
+      invstd[first + r] = scale;
+      for (Index i = 0; i < row; i += kPart) {
+        const Index at = std::min(i, row - kPart);
+        T* __restrict const to = results + r * row + at;
+#pragma GCC unroll 1
+        for (int k = 0; k < kPart; ++k)
+          to[k] = (values[at + k] - m) * scale * w[at + k] + b[at + k];
+      }
+    }
+    converted_back.end(y + first * row, taken * row);
+  }
+}
+// The same of kShortRows rows of fewer than kPart elements: sums run over the rows side by side, as
+// one row does not fill a vector.
+inline constexpr Index kShortRows = 16;
 template <class S, class T = Compute<S>>
 CLONES_512 void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
                                      const T* __restrict w, const T* __restrict b,

@@ -4,72 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/cpu/gaps.h"
-#include "kernels/cpu/half.h"
 #include "kernels/cpu/interruptible.h"
-#include "run.h"
+#include "runs.h"
 
 namespace rushlight::reduction {
 
-// Lanes of a long run; a short one has kFewLanes: of a loop of 16 gcc would make single numbers.
-inline constexpr int kLanes = 64;
-
-// n >= N. What is left over is taken by the last lanes, from the last N elements: a loop of any
-// other length would write single lanes, for which the next read of a whole vector waits.
-template <int N, class P, class T>
-[[gnu::always_inline]] inline typename P::Lane run_in_lanes(const T* x, std::int64_t n,
-                                                            const P& p) {
-  typename P::Lane lanes[N];
-  for (int k = 0; k < N; ++k) lanes[k] = P::init();
-  std::int64_t i = 0;
-  for (; i + N <= n; i += N)
-    for (int k = 0; k < N; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
-  if (i < n) {
-    const T* const last = x + n - N;
-    for (int k = 0; k < N; ++k) {
-      const typename P::Lane taken = p.step(lanes[k], load(last + k));
-      lanes[k] = k >= N - int(n - i) ? taken : lanes[k];
-    }
-  }
-#pragma GCC unroll 8
-  for (int half = N / 2; half; half /= 2)
-    for (int k = 0; k < half; ++k) lanes[k] = P::join(lanes[k], lanes[k + half]);
-  return lanes[0];
-}
-// A few elements: in four lanes, as each addition waits for the one before.
-template <class P, class T>
-[[gnu::always_inline]] inline typename P::Lane few_of(const T* x, std::int64_t n, const P& p) {
-  typename P::Lane all = P::init();
-  std::int64_t i = 0;
-  if (n >= 8) {
-    typename P::Lane lanes[4] = {P::init(), P::init(), P::init(), P::init()};
-    for (; i + 4 <= n; i += 4)
-#pragma GCC unroll 4
-      for (int k = 0; k < 4; ++k) lanes[k] = p.step(lanes[k], load(x + i + k));
-    all = P::join(P::join(lanes[0], lanes[1]), P::join(lanes[2], lanes[3]));
-  }
-  for (; i < n; ++i) all = p.step(all, load(x + i));
-  return all;
-}
-// One run of elements into one lane value. Inlined always: the clones would call the copy for the
-// oldest processors.
-template <class P, class T>
-[[gnu::always_inline]] inline typename P::Lane run_of(const T* x, std::int64_t n, const P& p) {
-  // AVX2 has registers for all lanes of eight bytes, and for nothing else beside them.
-  constexpr bool fits = sizeof(typename P::Lane) < 8 || std::is_same_v<typename P::Join, Adding>;
-  if (n >= 16 * kLanes && fits && !P::kLong) return run_in_lanes<kLanes>(x, n, p);
-  if (n >= kFewLanes) return run_in_lanes<kFewLanes>(x, n, p);
-  return few_of(x, n, p);
-}
-// Flattened: in a large file gcc would call exp() from the loop instead of inlining it.
-template <class P, class T>
-[[gnu::flatten]] CLONES typename P::Lane cloned_run(const T* x, std::int64_t n, const P p) {
-  return run_of(x, n, p);
-}
-template <class P, class T>
-[[gnu::flatten]] CLONES_512 typename P::Lane cloned_run_512(const T* x, std::int64_t n, const P p) {
-  return run_of(x, n, p);
-}
 // `count` rows into the lanes of n outputs, which are read and written once for all of them.
 template <class P, class T>
 [[gnu::always_inline]] inline void rows_of(typename P::Lane* __restrict lanes, const T* const* rows,
@@ -114,33 +53,6 @@ template <class P, class T>
                                                  std::int64_t output) {
   rows_of<P>(lanes, rows, count, n, job, output);
 }
-// Copies for several instruction sets only where reductions are hot: they cost compile time.
-template <class P, class T>
-inline constexpr bool kCloned =
-    P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || std::is_same_v<T, bfloat16>);
-// exp gains from AVX-512; and only there is an instruction for the greater of two int64, and is a
-// select by comparison, as NaN needs it, one step and not three.
-template <class P, class T>
-inline constexpr bool kFor512 =
-    kCloned<P, T> && (P::kLong || (sizeof(T) >= 4 && !P::Join::kRounds));
-template <class P, class T>
-typename P::Lane dense_run(const T* x, std::int64_t n, const P& p) {
-  if constexpr (std::is_same_v<T, float16>) {
-    alignas(64) float wide[kBlock];
-    widen(wide, x, n);
-    return dense_run<P>(static_cast<const float*>(wide), n, p);
-  } else {
-    if constexpr (!P::kCentered)
-      if (n < kFewLanes) return few_of(x, n, p);  // a call through the loader's table takes longer
-    if constexpr (kFor512<P, T>)
-      return cloned_run_512<P>(x, n, p);
-    else if constexpr (kCloned<P, T>)
-      return cloned_run<P>(x, n, p);
-    else
-      return run_of(x, n, p);
-  }
-}
-
 template <class P, class T>
 void add_few_rows(typename P::Lane* lanes, const T* const* rows, int count, int n, const Job& job,
                   std::int64_t output) {
@@ -179,19 +91,6 @@ CLONES void join_lanes(Total* totals, const void* of_rows, int n, bool first) {
     for (int k = 0; k < n; ++k) totals[k] = P::template join<Total>(totals[k], lanes[k]);
 }
 
-// Brought together first where there are many: one lane after another waits for each addition.
-template <class P, class T>
-typename P::Lane strided_run(const T* x, std::int64_t stride, std::int64_t n, const P p) {
-  if (n >= kFewLanes) {
-    T dense[kBlock];
-    bring_together(dense, x, sizeof(T), stride, n);
-    return dense_run<P>(static_cast<const T*>(dense), n, p);
-  }
-  typename P::Lane all = P::init();
-  for (std::int64_t i = 0; i < n; ++i) all = p.step(all, load(x + i * stride));
-  return all;
-}
-
 // Of the elements [at, end) of a line, after `total`.
 template <class P, class T>
 typename P::Total line_total(const T* line, std::int64_t stride, std::int64_t at, std::int64_t end,
@@ -212,10 +111,29 @@ typename P::Total line_total(const T* line, std::int64_t stride, std::int64_t at
   return total;
 }
 
+// Dense lines of at most a block: many of them by one call.
+template <class P, class T>
+void add_runs(const Job& job, const T* x, std::int64_t n, const Lines& lines,
+              Interruptible& interruptible, typename P::Total* totals) {
+  constexpr std::int64_t kMost = 64;
+  typename P::Lane lane[kMost];
+  const P p(job.context);
+  for (std::int64_t k = 0; k < lines.count; k += kMost) {
+    const std::int64_t count = std::min(kMost, lines.count - k);
+    dense_runs<P>(x + k * lines.apart, lines.apart, count, n, p,
+                  P::kCentered ? job.center + lines.output + k : nullptr, lane);
+    for (std::int64_t i = 0; i < count; ++i)
+      totals[k + i] = P::template join<typename P::Total>(totals[k + i], lane[i]);
+    interruptible.done(count * n);
+  }
+}
 template <class P, class T>
 void add_lines(const Job& job, const Lines& lines, Interruptible& interruptible,
                typename P::Total* totals) {
   const T* base = static_cast<const T*>(lines.first);
+  if (const std::int64_t n = lines.end - lines.begin;
+      lines.lines == 1 && lines.stride == 1 && n <= kBlock && (n >= kFewLanes || P::kCentered))
+    return add_runs<P>(job, base + lines.offsets[0] + lines.begin, n, lines, interruptible, totals);
   Context context = job.context;
   Interruptible kept = interruptible;  // in a register
   for (std::int64_t k = 0; k < lines.count; ++k, base += lines.apart) {

@@ -1,0 +1,92 @@
+"""Rows of every length around a vector's, and their numbers around what is taken together: sums,
+products, extremes and norms of each row against NumPy's in float64.
+"""
+
+import numpy
+import pytest
+
+import rushlight as T
+from rushlight.nn import functional as F
+from tests.emulator import EMULATED
+
+LENGTHS = (
+    [15, 31, 32, 50, 65] if EMULATED else [*range(14, 72), 95, 100, 128, 255, 1000, 1023, 1025]
+)
+LENGTHS += [2047, 2049, 4200]
+COUNTS = [1, 9] if EMULATED else [1, 3, 8, 9, 33]
+FLOATS = [T.float32, T.float64, T.float16, T.bfloat16]
+INTEGERS = [T.int64, T.int32, T.int16, T.uint8]
+TOLERANCES = {T.float32: 1e-5, T.float64: 1e-12, T.float16: 4e-3, T.bfloat16: 3e-2}
+
+
+def whole_numbers(count, length):
+    """Small whole numbers, so that every sum is exact, in rows with a gap after each."""
+    numbers = numpy.random.default_rng(count * 10007 + length).integers(0, 4, (count, length + 3))
+    return numbers[:, :length], numbers
+
+
+def close(ours, expected, tolerance):
+    ours = ours.cpu().double().numpy()
+    numpy.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=str)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_sums_and_extremes_are_exact(length, dtype, device):
+    for count in COUNTS:
+        expected, numbers = whole_numbers(count, length)
+        x = T.tensor(numbers).to(dtype).to(device)[:, :length]
+        total = x.sum(1, dtype=T.float64 if dtype in FLOATS else None)
+        assert (total.cpu().numpy() == expected.sum(1)).all()
+        assert (x.amax(1).cpu().double().numpy() == expected.max(1)).all()
+        assert (x.amin(1).cpu().double().numpy() == expected.min(1)).all()
+        assert (x.count_nonzero(1).cpu().numpy() == (expected != 0).sum(1)).all()
+        halved = (x - 1).clamp(-1, 1) if dtype is not T.uint8 else x.clamp(0, 1)
+        assert (
+            halved.prod(1).cpu().double().numpy() == halved.cpu().double().numpy().prod(1)
+        ).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("length", [32, 50, 67, 1024])
+def test_a_nan_at_any_position_is_the_extreme_of_its_row(length, dtype, device):
+    count = min(length, 40) if not EMULATED else 9
+    x = T.zeros(count, length, dtype=dtype, device=device)
+    for row in range(count):
+        x[row, length - 1 - row * (length // count)] = float("nan")
+    spaced = T.cat([x, T.ones_like(x)]).to(device)
+    expected = [True] * count + [False] * count
+    assert spaced.amax(1).isnan().tolist() == expected
+    assert spaced.amin(1).isnan().tolist() == expected
+    assert spaced.sum(1).isnan().tolist() == expected
+    assert spaced.nansum(1).tolist() == [0.0] * count + [float(length)] * count
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_norms_and_moments(length, dtype, device):
+    for count in COUNTS:
+        _, numbers = whole_numbers(count, length)
+        x = T.tensor(numbers).to(dtype).to(device)[:, :length]
+        w, b = (T.arange(length) % 7 / 4 + 0.5).to(dtype), (T.arange(length) % 5 / 2 - 1).to(dtype)
+        n, tolerance = numbers[:, :length].astype("float64"), TOLERANCES[dtype]
+        scale, shift = w.double().numpy(), b.double().numpy()
+        centered = n - n.mean(1, keepdims=True)
+        variance = (centered**2).mean(1, keepdims=True)
+        close(x.mean(1), n.mean(1), tolerance)
+        close(x.var(1, correction=0), variance[:, 0], tolerance)
+        close(x.logsumexp(1), numpy.log(numpy.exp(n).sum(1)), tolerance)
+        close(x.norm(dim=1), numpy.sqrt((n**2).sum(1)), tolerance)
+        expected = centered / numpy.sqrt(variance + 1e-5) * scale + shift
+        close(F.layer_norm(x, (length,), w.to(device), b.to(device)), expected, 4 * tolerance)
+        expected = n / numpy.sqrt((n**2).mean(1, keepdims=True) + 1e-5) * scale
+        close(F.rms_norm(x, (length,), w.to(device), eps=1e-5), expected, 4 * tolerance)
+
+
+@pytest.mark.parametrize("length", [8, 16, 50, 3000])
+def test_rms_norm_of_an_infinite_element(length, device):
+    x = T.ones(2, length, device=device)
+    x[0, length // 2] = float("inf")
+    out = F.rms_norm(x, (length,)).cpu()
+    assert out[0].isnan().sum() == 1 and out[0, length // 2].isnan()
+    assert (out[0].nan_to_num(0.0) == 0).all() and (out[1] - 1).abs().max() < 1e-6
