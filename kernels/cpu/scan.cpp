@@ -71,30 +71,62 @@ bool run_columns(const View& out, const View& in, int dim, Sum start, Step step)
   return true;
 }
 
+// Steps [begin, end) of `count` lines, taken by turns: each waits for the one before in its line.
+template <int count, class T, class Sum, class Step>
+[[gnu::always_inline]] inline void walk(const T* const (&x)[count], T* const (&y)[count],
+                                        Sum (&sums)[count], Index begin, Index end, Index from,
+                                        Index to, Step step) {
+  Sum held[count];  // in registers: copy_n() would put it into memory
+#pragma GCC unroll 4
+  for (int r = 0; r < count; ++r) held[r] = sums[r];
+  for (Index i = begin; i < end; ++i)
+#pragma GCC unroll 4
+    for (int r = 0; r < count; ++r) {
+      held[r] = step(held[r], static_cast<Sum>(load(x[r] + i * from)));
+      put(y[r] + i * to, held[r]);
+    }
+#pragma GCC unroll 4
+  for (int r = 0; r < count; ++r) sums[r] = held[r];
+}
+
 template <class T, class Sum, class Step>
 void run(const View& out, const View& in, int dim, Sum start, Step step) {
   if (in.rank && run_columns<T>(out, in, dim, start, step)) return;
   const Lines<2> lines(dim, in, out);
-  const std::int64_t n = lines.length;
-  each_line(lines, [&](const auto& at) {
-    const T* x = in.as<const T>() + at[0];
-    T* y = out.as<T>() + at[1];
-    Sum sum = start;
-    const auto walk = [&](std::int64_t count, std::int64_t from, std::int64_t to) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        sum = step(sum, static_cast<Sum>(load(x + i * from)));
-        put(y + i * to, sum);
-      }
-      x += count * from, y += count * to;
-    };
-    const auto steps = [&](std::int64_t count) {
+  const Index n = lines.length;
+  const LineStarts<2> starts(lines);
+  const auto walk_lines = [&]<int count>(std::integral_constant<int, count>, Index line) {
+    const T* x[count];
+    T* y[count];
+    Sum sums[count];
+    for (int r = 0; r < count; ++r) {
+      Index offsets[2];
+      starts.at(line + r, offsets);
+      x[r] = in.as<const T>() + offsets[0];
+      y[r] = out.as<T>() + offsets[1];
+      sums[r] = start;
+    }
+    const auto steps = [&](Index begin, Index end) {
       if (lines.step[0] == 1 && lines.step[1] == 1)
-        walk(count, 1, 1);
+        walk(x, y, sums, begin, end, 1, 1, step);
       else
-        walk(count, lines.step[0], lines.step[1]);
+        walk(x, y, sums, begin, end, lines.step[0], lines.step[1], step);
     };
-    if (n <= kShortLine) return steps(n);
-    serial_for(n, [&](std::int64_t begin, std::int64_t end) { steps(end - begin); });
+    if (n <= kShortLine)
+      steps(0, n);
+    else
+      serial_for(n, steps);
+  };
+  // Where a step takes long, and the processor sees too few lines ahead to do them at once.
+  constexpr int kTogether = 4;
+  const bool by_turns = std::is_floating_point_v<Sum> && (sizeof(T) < 8 || n >= 256) &&
+                        lines.starts.numel >= kTogether * num_threads();
+  const Index fewest = by_turns ? kTogether : 1;
+  const Index grain = std::max<Index>(fewest, (1 << 14) / std::max<Index>(1, n));
+  parallel_for(lines.starts.numel, grain, [&](Index line, Index end) {
+    for (; by_turns && line + kTogether <= end; line += kTogether)
+      walk_lines(std::integral_constant<int, kTogether>(), line);
+    for (; line < end; ++line) walk_lines(std::integral_constant<int, 1>(), line);
   });
 }
 

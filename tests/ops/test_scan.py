@@ -1,10 +1,13 @@
 """Running sums, products and extremes against torch."""
 
+import numpy
 import pytest
 
 import rushlight
+import rushlight as T
 from tests.compare import TOLERANCE, same_as_torch
 from tests.conftest import load_reference
+from tests.emulator import EMULATED
 from tests.ops.layouts import DTYPES, LAYOUTS, both
 
 torch = load_reference()
@@ -112,3 +115,20 @@ def test_empty_and_out(device):
     assert out.tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(IndexError, match="Dimension out of range"):
         rushlight.ones(3).cumsum(1)
+
+
+@pytest.mark.parametrize("dtype", [T.float32, T.float64, T.bfloat16, T.int64, T.int32], ids=str)
+@pytest.mark.parametrize("length", [1, 2, 7, 64, 65, 255, 256, 300])
+def test_every_number_of_lines(length, dtype, device):
+    """Lines that are taken by turns, and those that are left over."""
+    for count in (1, 3, 4, 5, 8, 11) if not EMULATED else (1, 5):
+        numbers = numpy.random.default_rng(length + count).integers(0, 2, (count, length, 2))
+        x = T.tensor(numbers).to(dtype).to(device)
+        for layout in (x[..., 0], x[..., 1].contiguous(), x.transpose(1, 2).contiguous()[:, 1]):
+            ours = layout.cumsum(1).cpu().double().numpy()
+            assert (ours == layout.cpu().double().numpy().cumsum(1)).all()
+            signs = (1 - 2 * layout).cumprod(1).cpu().double().numpy()
+            assert (signs == (1 - 2 * layout).cpu().double().numpy().cumprod(1)).all()
+        running = x[..., 0].double().logcumsumexp(1).cpu().numpy()
+        expected = numpy.log(numpy.exp(numbers[..., 0].astype("float64")).cumsum(1))
+        numpy.testing.assert_allclose(running, expected, rtol=1e-12)
