@@ -30,10 +30,10 @@ void run_few(const Job& job);
 void run(const Job& job);
 void run_range(const Job& job, std::int64_t begin, std::int64_t end);
 
-// Quicker ways, false where the call is not of that kind (layouts.cpp). Of two dimensions: some
-// rows whose operands are dense along the last one, or a number, one by one where they lie, as a
-// bias is added; a large call where inputs are transposed. Of more than one: a large call whose
-// inputs are all broadcast along the first.
+// Quicker ways, false where the call is not of that kind (layouts.cpp). Of more than one dimension:
+// some rows whose operands are dense along the last one, or a number, one by one where they lie, as
+// a bias is added; a large call whose inputs are all broadcast along the first. Of two: a large
+// call where inputs are transposed.
 bool run_rows(const Job& job, std::int64_t begin, std::int64_t end);
 bool run_transposed(const Job& job);
 bool run_repeated(const Job& job);

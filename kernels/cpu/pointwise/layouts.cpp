@@ -30,10 +30,11 @@ bool is_transposed(const PointwiseCall& c, const Operand& o) {
 
 bool run_rows(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
+  const int last = c.rank - 1;
+  const std::int64_t row = c.sizes[last];
   alignas(64) char numbers[kMaxOperands][kFew * 8];
-  char* pointers[kMaxOperands];
-  std::int64_t steps[kMaxOperands];
-  const std::int64_t row = c.sizes[1];
+  void* at[kMaxOperands];
+  std::int64_t items[kMaxOperands];  // bytes of an element, 0 of a number
   PointwiseLoop loop = job.loop;
   for (int i = 0; i < job.operands; ++i) {
     const Operand& o = job.operand(i);
@@ -41,24 +42,41 @@ bool run_rows(const Job& job, std::int64_t begin, std::int64_t end) {
     const bool alone = job.is_alone(i);
     if (o.is_scalar()) {
       if (row > kFew && !alone) return false;
-      fill_block(alone ? job.scalar_type : job.types[i], pointers[i] = numbers[i],
+      fill_block(alone ? job.scalar_type : job.types[i], at[i] = numbers[i],
                  *static_cast<const Scalar*>(o.data), alone ? 1 : row);
-      steps[i] = 0;
+      items[i] = 0;
       if (alone) loop = job.by_scalar;
       continue;
     }
-    if (alone && o.strides[1] == 0 && job.scalar_type == job.types[i])
+    if (alone && o.strides[last] == 0 && job.scalar_type == job.types[i])
       loop = job.by_scalar;
-    else if (o.strides[1] != 1)
+    else if (o.strides[last] != 1)
       return false;
     if (o.dtype != kBlockDType[int(job.types[i])]) return false;
-    pointers[i] = static_cast<char*>(o.data);
-    steps[i] = o.strides[0] * std::int64_t(item_size(o.dtype));
+    at[i] = o.data;
+    items[i] = std::int64_t(item_size(o.dtype));
   }
-  for (std::int64_t r = begin; r < end; ++r) {
-    void* at[kMaxOperands];
-    for (int i = 0; i < job.operands; ++i) at[i] = pointers[i] + r * steps[i];
-    loop(row, at, at + job.outputs, c.parameters);
+  std::int64_t index[kMaxRank] = {};
+  const auto move = [&](int d, std::int64_t steps) {
+    index[d] += steps;
+    for (int i = 0; i < job.operands; ++i)
+      if (items[i])
+        at[i] = static_cast<char*>(at[i]) + steps * job.operand(i).strides[d] * items[i];
+  };
+  for (std::int64_t d = last, rest = begin; --d >= 0 && rest; rest /= c.sizes[d])
+    move(int(d), rest % c.sizes[d]);
+  std::int64_t steps[kMaxOperands];
+  for (int i = 0; i < job.operands; ++i)
+    steps[i] = items[i] ? job.operand(i).strides[last - 1] * items[i] : 0;
+  while (begin < end) {
+    const std::int64_t rows = std::min(end - begin, c.sizes[last - 1] - index[last - 1]);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      loop(row, at, at + job.outputs, c.parameters);
+      for (int i = 0; i < job.operands; ++i) at[i] = static_cast<char*>(at[i]) + steps[i];
+    }
+    begin += rows, index[last - 1] += rows;
+    for (int d = last - 1; d > 0 && index[d] == c.sizes[d]; --d)
+      move(d, -c.sizes[d]), move(d - 1, 1);
   }
   return true;
 }

@@ -21,7 +21,10 @@ struct PointwiseLoops {
   // bool_saved: as Backward::bools
   std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
-  bool commutes = false;  // while its parameter, if it has one, is 1
+  // With its inputs swapped the op is itself or another one, while its parameter, if it has one,
+  // is 1.
+  bool commutes = false;
+  const PointwiseLoops* reversed = nullptr;
   bool constant = false, constant_value = false;  // of integers: all have this answer
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
   bool rounds_bfloat16 = false;  // small[kBfloat16] computes in float: any number and parameter
@@ -388,6 +391,9 @@ struct FirstGradients : Backward<Op> {
   static constexpr int kOut = kFirst;
 };
 
+template <class Op>
+PointwiseLoops loops_of();
+
 // With a scalar, or one element for each row of the other operand, which stays in a register.
 using ScalarOps =
     OpList<Add, Sub, Rsub, Mul, Div, Lerp, Clamp, ClampMin, ClampMax>;  // all round bfloat16
@@ -403,6 +409,10 @@ void set_loops_by_scalar(PointwiseLoops& l) {
   l.first_gradients[int(BlockType::real32)] = &dense_loop<Op, First, float>;
   l.first_gradients[int(BlockType::real64)] = &dense_loop<Op, First, double>;
   l.first_gradients[int(BlockType::bfloat16)] = &bfloat16_loop<Op, First>;
+  if constexpr (std::is_same_v<Op, Sub>) {
+    static const PointwiseLoops other = loops_of<Rsub>();
+    l.reversed = &other;
+  }
   if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
     l.commutes = true;
     l.by_scalar[int(BlockType::int32)] = &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, n>;

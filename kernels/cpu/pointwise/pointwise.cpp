@@ -6,6 +6,7 @@
 
 #include "job.h"
 #include "kernels/cpu/runs.h"
+#include "kernels/cpu/short_rows.h"
 #include "kernels/parallel.h"
 #include "loops.h"
 
@@ -13,6 +14,7 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
+constexpr std::int64_t kFewRows = 16;  // of any length are sooner taken one by one than in blocks
 constexpr std::int64_t kShortRow = 16;  // up to here a row is brought sooner than a call begins
 
 const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
@@ -110,59 +112,69 @@ class Cursor {
   }
   // Reads n positions of an operand into a block; a row that repeats is read once.
   void read(const Operand& o, std::int64_t n, BlockType type, char* block) {
-    const bool same = o.dtype == kBlockDType[int(type)] && o.dtype != DType::boolean;
-    if (same && sizes_[last_] <= kShortRow && (last_ == 0 || strides_[last_ - 1] != 0))
-      return read_short_rows(o, n, block);
     const auto own = std::int64_t(kBlockItem[int(type)]), item = std::int64_t(item_size(o.dtype));
+    if (o.dtype == kBlockDType[int(type)] && o.dtype != DType::boolean) return gather(o, n, block);
     if (sizes_[last_] <= kShortRow && item <= 2 * own) {  // converted together
       alignas(64) char together[2 * kBlockBytes];
-      read_short_rows(o, n, together);
+      gather(o, n, together);
       return read_block(type, block, o.dtype, together, 1, n);
     }
-    for (std::int64_t done = 0, count; done < n; done += count) {
-      count = std::min(n - done, left());
-      const bool whole = count == sizes_[last_], repeats = last_ > 0 && strides_[last_ - 1] == 0;
+    for_each_rows(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count,
+                         std::int64_t rows, std::int64_t far) {
       char* const to = block + done * own;
-      read_block(type, to, o.dtype, static_cast<char*>(o.data) + offset_ * item, strides_[last_],
-                 count);
-      if (whole && repeats) {
-        const std::int64_t rows =
-            std::min((n - done) / count, sizes_[last_ - 1] - index_[last_ - 1]);
-        repeat_bytes(to, count * own, rows);
-        index_[last_ - 1] += rows - 1;  // which moves nothing
-        advance(count);
-        count *= rows;
-      } else {
-        advance(count);
-      }
-    }
+      for (std::int64_t r = 0; r < (far ? rows : 1); ++r)
+        read_block(type, to + r * count * own, o.dtype,
+                   static_cast<char*>(o.data) + (offset + r * far) * item, strides_[last_], count);
+      if (!far) repeat_bytes(to, count * own, rows);
+    });
   }
 
  private:
-  // Of elements of the block's type. Each row is a few moves: a call would take longer.
-  void read_short_rows(const Operand& o, std::int64_t n, char* block) {
-    dispatch_size(o.dtype, [&]<class S>(Type<S>) {
-      const S* const data = static_cast<const S*>(o.data);
-      const std::int64_t stride = strides_[last_];
-      S* to = reinterpret_cast<S*>(block);
-      for_each_run(n, [&](std::int64_t offset, std::int64_t, std::int64_t count) {
-        const S* const from = data + offset;
-        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
-        to += count;
-      });
+  void gather(const Operand& o, std::int64_t n, char* block) {
+    const auto item = std::int64_t(item_size(o.dtype));
+    for_each_rows(n, [&](std::int64_t offset, std::int64_t done, std::int64_t count,
+                         std::int64_t rows, std::int64_t far) {
+      gather_rows(block + done * item, static_cast<char*>(o.data) + offset * item, o.dtype, far,
+                  strides_[last_], rows, count);
     });
+  }
+  // Calls f(offset, done, count, rows, far) for pieces of a row, and for whole rows that lie `far`
+  // from each other.
+  template <class F>
+  void for_each_rows(std::int64_t n, F f) {
+    const std::int64_t far = last_ > 0 ? strides_[last_ - 1] : 0;
+    for (std::int64_t done = 0; done < n;) {
+      const std::int64_t row = sizes_[last_], count = std::min(n - done, left());
+      std::int64_t rows = 1;
+      if (count == row && last_ > 0)
+        rows = std::min((n - done) / row, sizes_[last_ - 1] - index_[last_ - 1]);
+      f(offset_, done, count, rows, far);
+      done += count * rows;
+      if (rows > 1) offset_ += (rows - 1) * far, index_[last_ - 1] += rows - 1;
+      advance(count);
+    }
   }
 
   int last_;
   std::int64_t sizes_[kMaxRank], strides_[kMaxRank], offset_, index_[kMaxRank];
 };
 
+// Whether some input is one element for each row, and fills a block for each.
+bool repeats(const Job& job) {
+  const PointwiseCall& c = job.call;
+  for (int i = job.outputs; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
+    if (o.data && !o.is_scalar() && o.strides[c.rank - 1] == 0 && !job.is_alone(i)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
   const std::int64_t row = c.sizes[c.rank - 1];
-  const bool is_row_wise = c.rank > 1 && row >= kLongRow;
+  const bool is_row_wise = c.rank > 1 && row >= (repeats(job) ? 4 : 1) * kLongRow;
   const int last = job.operands - 1;
   alignas(64) char blocks[kMaxOperands][kBlockBytes];
   Access access[kMaxOperands] = {};
@@ -262,11 +274,14 @@ void run(const Job& job) {
     return c.numel <= kFew ? run_few(job) : run_range(job, 0, c.numel);
   }
   if (c.rank == 2 && c.numel <= kFew) return run_few(job);
-  if (c.rank == 2 && c.numel <= grain && run_rows(job, 0, c.sizes[0])) return;
+  const std::int64_t row = c.sizes[c.rank - 1], rows = c.numel / row;
+  const bool by_rows =
+      c.rank > 1 && row <= grain && (row >= kLongRow || (c.rank == 2 && rows < kFewRows));
+  if (by_rows && c.numel <= grain && run_rows(job, 0, rows)) return;
   if (c.numel > 4096 && c.sizes[0] > 1 && run_repeated(job)) return;
   if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
-  if (c.rank == 2 && c.sizes[1] >= kLongRow && c.sizes[1] <= grain && run_rows(job, 0, 0))
-    return parallel_for(c.sizes[0], std::max<std::int64_t>(1, grain / c.sizes[1]),
+  if (by_rows && c.numel > grain && run_rows(job, 0, 0))
+    return parallel_for(rows, std::max<std::int64_t>(1, grain / row),
                         [&](std::int64_t begin, std::int64_t end) { run_rows(job, begin, end); });
   if (c.numel <= 2 * grain) return run_range(job, 0, c.numel);
   parallel_for(c.numel, grain,
@@ -342,7 +357,8 @@ void fill_constant(const PointwiseCall& c, bool value) {
   });
 }
 
-// Whether a call of an op that commutes has its number, or what is one for each row, first.
+// Whether a call of an op whose inputs may be swapped has its number, or what is one for each row,
+// first.
 bool is_reversed(const PointwiseLoops& l, const PointwiseCall& c) {
   const auto is_alone = [&](const Operand& o) {
     return o.is_scalar() || (o.strides[c.rank - 1] == 0 && c.sizes[c.rank - 1] > 1);
@@ -351,9 +367,7 @@ bool is_reversed(const PointwiseLoops& l, const PointwiseCall& c) {
          (!l.parameters || c.parameters[0].as_double() == 1);
 }
 
-std::int64_t forward(int op, const PointwiseCall& c) {
-  if (c.numel == 0) return -1;
-  const PointwiseLoops& l = row_of(op);
+std::int64_t forward_by(const PointwiseLoops& l, const PointwiseCall& c) {
   auto type = BlockType(c.computes);
   if (l.constant && type == BlockType::integer && c.out[0].dtype == DType::boolean) {
     fill_constant(c, l.constant_value);
@@ -361,10 +375,10 @@ std::int64_t forward(int op, const PointwiseCall& c) {
   }
   if (l.divides && c.computes == Computes::integer)
     if (const std::int64_t zero = find_zero(c, c.in[1]); zero >= 0) return zero;
-  if (l.commutes && is_reversed(l, c)) [[unlikely]] {
+  if ((l.commutes || l.reversed) && is_reversed(l, c)) [[unlikely]] {
     PointwiseCall swapped = c;
     std::swap(swapped.in[0], swapped.in[1]);
-    return forward(op, swapped);
+    return forward_by(l.reversed ? *l.reversed : l, swapped);
   }
   Job job{c, l.forward[int(c.computes)], nullptr, 1, 1 + l.inputs, l.in_double, {}};
   const bool may_be_small =
@@ -383,6 +397,10 @@ std::int64_t forward(int op, const PointwiseCall& c) {
     job.types[1 + i] = l.bool_inputs >> i & 1 ? BlockType::boolean : type;
   run(job);
   return -1;
+}
+
+std::int64_t forward(int op, const PointwiseCall& c) {
+  return c.numel ? forward_by(row_of(op), c) : -1;
 }
 
 // Whether everything that is read and written is bfloat16.
