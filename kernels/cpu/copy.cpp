@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "copy_plan.h"
 #include "runs.h"
+#include "short_rows.h"
 #include "transpose.h"
 
 namespace rushlight {
@@ -63,21 +64,45 @@ void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   });
 }
 
+constexpr std::int64_t kManyRows = 8;
+
+// The dimensions but the innermost.
+CopyPlan outer_of(const CopyPlan& p) {
+  CopyPlan outer;
+  outer.rank = p.rank - 1;
+  std::copy_n(p.sizes + 1, outer.rank, outer.sizes);
+  std::copy_n(p.out + 1, outer.rank, outer.out);
+  std::copy_n(p.in + 1, outer.rank, outer.in);
+  return outer;
+}
+
+// Whether these are many short rows, dense in the output; then they are copied.
+bool copy_short_rows(const CopyPlan& p, const View& out, const View& in) {
+  const auto item = std::int64_t(item_size(out.dtype)), bytes = p.sizes[0] * item;
+  if (p.rank < 2 || p.out[0] != 1 || bytes > kShortBytes || p.sizes[1] < kManyRows) return false;
+  const bool one_each = p.in[0] == 0 && p.out[1] == p.sizes[0] && item <= 8;
+  if (p.in[0] != 1 && !one_each) return false;
+  for_each_row(outer_of(p), [&](std::int64_t o, std::int64_t i, std::int64_t rows) {
+    char* const to = out.as<char>() + o * item;
+    const char* const from = in.as<const char>() + i * item;
+    if (one_each)
+      gather_rows(to, from, out.dtype, p.in[1], 0, rows, p.sizes[0]);
+    else
+      copy_rows(to, p.out[1] * item, from, p.in[1] * item, rows, bytes);
+  });
+  return true;
+}
+
 // Calls f(out offset, in offset, n, out step, in step) for each run. Of rows of up to `few`
 // elements the columns are the runs, as far as they stay in the nearest cache: a row takes longer
 // to begin.
 template <class F>
 void for_each_run(const CopyPlan& p, std::int64_t few, const F& f) {
-  constexpr std::int64_t kManyRows = 8, kPiece = 128;
+  constexpr std::int64_t kPiece = 128;
   if (p.rank < 2 || p.sizes[0] > few || p.sizes[1] < kManyRows)
     return for_each_row(
         p, [&](std::int64_t o, std::int64_t i, std::int64_t n) { f(o, i, n, p.out[0], p.in[0]); });
-  CopyPlan columns = p;
-  --columns.rank;
-  std::copy_n(p.sizes + 1, columns.rank, columns.sizes);
-  std::copy_n(p.out + 1, columns.rank, columns.out);
-  std::copy_n(p.in + 1, columns.rank, columns.in);
-  for_each_row(columns, [&](std::int64_t o, std::int64_t i, std::int64_t n) {
+  for_each_row(outer_of(p), [&](std::int64_t o, std::int64_t i, std::int64_t n) {
     for (std::int64_t first = 0; first < n; first += kPiece)
       for (std::int64_t k = 0; k < p.sizes[0]; ++k)
         f(o + first * p.out[1] + k * p.out[0], i + first * p.in[1] + k * p.in[0],
@@ -98,6 +123,7 @@ void copy(const View& out, const View& in) {
     return repeat_bytes(out.as<char>(), row, p.sizes[1]);
   }
   if (out.dtype == in.dtype) {
+    if (copy_short_rows(p, out, in)) return;
     return dispatch_stored_size(out.dtype, [&]<class S>(Type<S>) {
       if constexpr (!std::is_same_v<S, Bytes16>)
         if (const int dense = across(p))

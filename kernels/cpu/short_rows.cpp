@@ -32,37 +32,24 @@ CLONES_512 void repeat_each(S* __restrict to, const S* __restrict from, std::int
 
 // Rows of a size that gcc knows.
 template <std::size_t bytes>
-void copy_rows(char* to, const char* from, std::int64_t far, std::int64_t rows) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    std::memcpy(to + r * std::int64_t(bytes), from + r * far, bytes);
+void copy_known(char* __restrict to, std::int64_t apart, const char* __restrict from,
+                std::int64_t far, std::int64_t rows) {
+  for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * apart, from + r * far, bytes);
 }
 constexpr std::size_t kWord = 4;
 constexpr auto kCopies = []<std::size_t... words>(std::index_sequence<words...>) {
-  return std::array{copy_rows<words * kWord>...};
+  return std::array{copy_known<words * kWord>...};
 }(std::make_index_sequence<kVector / kWord + 1>());
 
 // Of kVector bytes and more: the last vector of a row begins so early that it ends with it.
-CLONES_512 void copy_wide_rows(char* __restrict to, const char* __restrict from, std::int64_t far,
-                               std::int64_t rows, std::int64_t bytes) {
-  for (std::int64_t r = 0; r < rows; ++r, to += bytes, from += far)
+CLONES_512 void copy_vectors_of(char* __restrict to, std::int64_t apart,
+                                const char* __restrict from, std::int64_t far, std::int64_t rows,
+                                std::int64_t bytes) {
+  for (std::int64_t r = 0; r < rows; ++r, to += apart, from += far)
     for (std::int64_t i = 0; i < bytes; i += kVector) {
       const std::int64_t at = std::min(i, bytes - kVector);
       std::memcpy(to + at, from + at, kVector);
     }
-}
-
-void copy_rows(char* to, const char* from, std::int64_t far, std::int64_t rows,
-               std::int64_t bytes) {
-  constexpr std::int64_t kFew = 512;  // bytes that a call would begin later than they are moved
-  if (bytes <= kVector && bytes % kWord == 0)
-    return kCopies[std::size_t(bytes) / kWord](to, from, far, rows);
-  if (bytes > kVector && bytes <= kFew) return copy_wide_rows(to, from, far, rows, bytes);
-  for (std::int64_t r = 0; r < rows; ++r, to += bytes, from += far) {
-    if (bytes <= kFew)
-      copy_few(to, from, bytes);
-    else
-      copy_bytes(to, from, bytes);
-  }
 }
 
 template <class S>
@@ -81,6 +68,20 @@ void gather(S* to, const S* from, std::int64_t far, std::int64_t near, std::int6
 
 }  // namespace
 
+void copy_rows(char* to, std::int64_t apart, const char* from, std::int64_t far, std::int64_t rows,
+               std::int64_t bytes) {
+  if (bytes <= kVector && bytes % kWord == 0)
+    return kCopies[std::size_t(bytes) / kWord](to, apart, from, far, rows);
+  if (bytes > kVector && bytes <= kShortBytes)
+    return copy_vectors_of(to, apart, from, far, rows, bytes);
+  for (std::int64_t r = 0; r < rows; ++r, to += apart, from += far) {
+    if (bytes <= kShortBytes)
+      copy_few(to, from, bytes);
+    else
+      copy_bytes(to, from, bytes);
+  }
+}
+
 void gather_rows(void* to, const void* from, DType dtype, std::int64_t far, std::int64_t near,
                  std::int64_t rows, std::int64_t row) {
   const auto item = std::int64_t(item_size(dtype));
@@ -89,8 +90,8 @@ void gather_rows(void* to, const void* from, DType dtype, std::int64_t far, std:
     return repeat_bytes(static_cast<char*>(to), row * item, rows);
   }
   if (near == 1 && row > 1)
-    return copy_rows(static_cast<char*>(to), static_cast<const char*>(from), far * item, rows,
-                     row * item);
+    return copy_rows(static_cast<char*>(to), row * item, static_cast<const char*>(from), far * item,
+                     rows, row * item);
   dispatch_size(dtype, [&]<class S>(Type<S>) {
     gather(static_cast<S*>(to), static_cast<const S*>(from), far, near, rows, row);
   });

@@ -81,3 +81,20 @@ def test_results_that_lie_apart(width, device):
     assert (memory[..., 2 : 2 * width : 2] == 7).all()
     columns = T.empty(*expected.shape[::-1], device=device).permute(2, 1, 0)
     exact(T.sub(a, b, out=columns), expected)
+
+
+@pytest.mark.parametrize("dtype", [T.float32, T.float64, T.uint8, T.int16, T.complex128], ids=str)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_copies(width, dtype, device):
+    numbers = numpy.random.default_rng(width).integers(0, 100, (3, 40, 2 * width + 1))
+    x = T.tensor(numbers).to(dtype).to(device)
+    for part in (x[..., 1 : width + 1], x[:, :, :width].transpose(0, 1), x[::2, 3:, -width:],
+                 x[:, :, :1].expand(3, 40, width), x[:, :1, :width].expand(3, 40, width)):  # fmt: skip
+        copied = part.contiguous()
+        assert copied.is_contiguous() and copied.tolist() == part.tolist()
+        into = T.zeros(*part.shape[:2], width + 2, dtype=dtype, device=device)
+        into[..., 1 : width + 1] = part
+        assert into[..., 1 : width + 1].tolist() == part.tolist()
+        assert not into[..., 0].any() and not into[..., width + 1].any()
+        joined = T.cat([part, part[..., :1]], -1)
+        assert joined[..., :width].tolist() == part.tolist()
