@@ -90,3 +90,22 @@ def test_rms_norm_of_an_infinite_element(length, device):
     out = F.rms_norm(x, (length,)).cpu()
     assert out[0].isnan().sum() == 1 and out[0, length // 2].isnan()
     assert (out[0].nan_to_num(0.0) == 0).all() and (out[1] - 1).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=str)
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 20, 32, 33])
+def test_narrow_columns(columns, dtype, device):
+    for rows in (2, 3, 40, 65, 700) if not EMULATED else (3, 65):
+        numbers = numpy.random.default_rng(rows).integers(0, 2, (4, rows, columns))
+        x = T.tensor(numbers).to(dtype).to(device)
+        total = T.float64 if dtype in FLOATS else None
+        assert x.sum(1, dtype=total).tolist() == numbers.sum(1).tolist()
+        assert x.sum((0, 1), dtype=total).tolist() == numbers.sum((0, 1)).tolist()
+        assert x[0].sum(0, dtype=total).tolist() == numbers[0].sum(0).tolist()
+        assert x.amax(1).tolist() == numbers.max(1).tolist()
+        assert x.all(1).tolist() == numbers.all(1).tolist()
+        assert (1 + x).prod(1, dtype=T.float64).tolist() == (1.0 + numbers).prod(1).tolist()
+        if dtype in FLOATS:
+            x[1, rows // 2, columns - 1] = float("nan")
+            assert x.amin(1).isnan().nonzero().tolist() == [[1, columns - 1]]
+            close(x.nansum(1), numpy.nansum(x.cpu().double().numpy(), 1), TOLERANCES[dtype])

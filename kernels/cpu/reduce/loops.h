@@ -111,6 +111,15 @@ typename P::Total line_total(const T* line, std::int64_t stride, std::int64_t at
   return total;
 }
 
+template <class Total, class Join>
+void fold_columns(Total* __restrict totals, const Total* __restrict columns, int n, int folded) {
+  for (int k = 0; k < n; ++k) {
+    Total all = columns[k];
+    for (int f = 1; f < folded; ++f) all = Join::join(all, columns[f * n + k]);
+    totals[k] = all;
+  }
+}
+
 // Dense lines of at most a block: many of them by one call.
 template <class P, class T>
 void add_runs(const Job& job, const T* x, std::int64_t n, const Lines& lines,
@@ -172,6 +181,8 @@ constexpr Steps<Total> steps_of() {
           .start = [](void* lanes, int n) { std::fill_n(static_cast<Lane*>(lanes), n, P::init()); },
           .add_rows = add_rows<P, T>,
           .join_lanes = join_lanes<Lane, Total, typename P::Join>,
+          .fold = fold_columns<Total, typename P::Join>,
+          .is_centered = P::kCentered,
           .join = P::template join<Total>,
           .finish = finish<R, Total>};
 }

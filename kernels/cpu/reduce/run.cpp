@@ -67,6 +67,36 @@ void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from
   }
 }
 
+// Whether outputs lie side by side in narrow rows, one behind another.
+constexpr std::int64_t kNarrow = 32, kWide = 64;
+template <class Total>
+bool has_wide_rows(const Job& job, const Steps<Total>& steps) {
+  return job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size <= kNarrow &&
+         job.reduced.rank == 1 && job.reduced.axis[0].stride == job.kept.axis[0].size &&
+         !steps.is_centered;
+}
+
+// Totals of such rows, taken as fewer wide ones; returns how many rows those were.
+template <class Total>
+std::int64_t totals_by_wide_row(const Job& job, const Steps<Total>& steps, const char* first,
+                                std::int64_t rows, int n, std::int64_t output, Total* totals) {
+  const std::int64_t wide_rows = (rows * n + kWide - 1) / kWide, folded = rows / wide_rows;
+  const int width = int(folded * n);
+  alignas(64) std::int64_t lanes[kWide], offsets[kRows];
+  Total columns[kWide];
+  Interruptible interruptible;
+  for (std::int64_t i = 0; i < wide_rows; i += kRows) {
+    const int count = int(std::min<std::int64_t>(kRows, wide_rows - i));
+    for (int r = 0; r < count; ++r) offsets[r] = (i + r) * width;
+    steps.start(lanes, width);
+    steps.add_rows(job, {first, offsets, count, width, output}, lanes);
+    steps.join_lanes(columns, lanes, width, i == 0);
+    interruptible.done(count * width);
+  }
+  steps.fold(totals, columns, n, int(folded));
+  return wide_rows * folded;
+}
+
 // The same where outputs lie side by side: whole rows are added, lane by lane.
 template <class Total>
 void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
@@ -81,9 +111,17 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
     const int n = static_cast<int>(std::min({most, width - column, to - o}));
     const char* const base =
         at(job.in, Cursor(job.kept, 1, o / width).offset + column * apart, steps.item);
-    Cursor row(job.reduced, 0, first);
+    std::int64_t i = first;
+    if (has_wide_rows(job, steps) && n == width && last - first > 1)
+      i += totals_by_wide_row(job, steps, at(base, first * n, steps.item), last - first, n, o,
+                              totals + (o - from));
+    if (i == last && i > first) {
+      o += n;
+      continue;
+    }
+    Cursor row(job.reduced, 0, i);
     Interruptible interruptible;
-    for (std::int64_t i = first; i < last; i += kRows) {
+    for (; i < last; i += kRows) {
       const int rows = int(std::min<std::int64_t>(kRows, last - i));
       interruptible.done(rows * n);
       std::int64_t offsets[kRows];
@@ -145,6 +183,7 @@ void run(const Job& job, const Steps<Total>& steps) {
   const std::int64_t outputs = job.kept.numel, count = job.reduced.numel;
   const std::int64_t apart = job.kept.rank ? job.kept.axis[0].stride : 0;
   const bool by_row =
+      has_wide_rows(job, steps) ||
       (apart > 0 && apart <= kNear && job.kept.axis[0].size >= 4 &&
        !(job.reduced.rank && job.reduced.axis[0].stride > 0 &&
          job.reduced.axis[0].stride <= apart)) ||
