@@ -230,6 +230,7 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
     return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (has_few_pixels(s)) return General<float>::forward(s, x, w, bias, y);
+  if (conv::is_patches(s)) return conv::patches_forward(s, x, w, bias, y);
   if (is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
   each_group(s.groups, [&](Index g) {
     const Correlation part = forward_of(s, g, bias);

@@ -155,6 +155,11 @@ void inside_grad_input(const ConvShape& s, const double* grad, const double* w, 
                        double* grad_x);
 void inside_grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w);
 
+// Windows of one image that lie side by side (patches.cpp).
+bool is_patches(const ConvShape& s);
+void patches_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
+                     float* y);
+
 // Three dimensions, one group, no dilation of the depth; the input's gradient for a stride of 1
 // along it.
 void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
