@@ -14,6 +14,7 @@ namespace rushlight {
 namespace {
 
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
+constexpr std::int64_t kLongRowBytes = 256;  // a row is sooner taken where it lies than in a block
 constexpr std::int64_t kFewRows = 16;  // of any length are sooner taken one by one than in blocks
 constexpr std::int64_t kShortRow = 16;  // up to here a row is brought sooner than a call begins
 
@@ -275,8 +276,9 @@ void run(const Job& job) {
   }
   if (c.rank == 2 && c.numel <= kFew) return run_few(job);
   const std::int64_t row = c.sizes[c.rank - 1], rows = c.numel / row;
-  const bool by_rows =
-      c.rank > 1 && row <= grain && (row >= kLongRow || (c.rank == 2 && rows < kFewRows));
+  const auto row_bytes = row * std::int64_t(kBlockItem[int(job.types[job.operands - 1])]);
+  const bool by_rows = c.rank > 1 && row <= grain &&
+                       (row_bytes >= kLongRowBytes || (c.rank == 2 && rows < kFewRows));
   if (by_rows && c.numel <= grain && run_rows(job, 0, rows)) return;
   if (c.numel > 4096 && c.sizes[0] > 1 && run_repeated(job)) return;
   if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
