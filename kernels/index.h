@@ -23,14 +23,19 @@ enum class ScatterMode : std::uint8_t { assign, add, multiply, largest, smallest
 // Two values that meet in one element. Integers wrap; those of bool memory (C is bool, or
 // `is_bool`) are 0 and 1.
 template <class C>
+HOST_DEVICE C added(C a, C b) {  // integers wrap
+  if constexpr (std::is_same_v<C, bool>)
+    return a || b;
+  else if constexpr (std::is_integral_v<C>)
+    return C(std::uint64_t(a) + std::uint64_t(b));
+  else
+    return a + b;
+}
+template <class C>
 HOST_DEVICE C combined(C a, C b, ScatterMode mode, bool is_bool = std::is_same_v<C, bool>) {
   if (is_bool && mode == ScatterMode::add) return C(a != C(0) || b != C(0));
   switch (mode) {
-    case ScatterMode::add:
-      if constexpr (std::is_integral_v<C>)
-        return C(std::uint64_t(a) + std::uint64_t(b));
-      else
-        return a + b;
+    case ScatterMode::add: return added(a, b);
     case ScatterMode::multiply:
       if constexpr (std::is_integral_v<C>)
         return C(std::uint64_t(a) * std::uint64_t(b));

@@ -109,10 +109,19 @@ CLONES void combine_dense(S* __restrict to, const S* __restrict from, std::int64
   for (std::int64_t i = 0; i < n; ++i) store(to + i, combined(load(to + i), load(from + i), mode));
 }
 template <class S>
+inline void add_to(S* to, const S* from) {
+  store(to, added(load(to), load(from)));
+}
+template <class S>
 inline void combine_run(S* to, std::int64_t to_step, const S* from, std::int64_t from_step,
                         std::int64_t n, ScatterMode mode) {
-  if (to_step == 1 && from_step == 1 && n > 1 && mode == ScatterMode::add)
-    return combine_dense<S, ScatterMode::add>(to, from, n);
+  constexpr std::int64_t kShort = 16;  // elements that a loop adds before a call begins to
+  if (mode == ScatterMode::add) {
+    if (to_step == 1 && from_step == 1 && n > kShort)
+      return combine_dense<S, ScatterMode::add>(to, from, n);
+    for (std::int64_t i = 0; i < n; ++i) add_to(to + i * to_step, from + i * from_step);
+    return;
+  }
   for (std::int64_t i = 0; i < n; ++i, to += to_step, from += from_step)
     store(to, combined(load(to), load(from), mode));
 }

@@ -174,7 +174,7 @@ struct AddOne {
       const std::uint32_t u = std::bit_cast<std::uint32_t>(load(to) + load(from));
       to->bits = std::uint16_t((u + 0x7fff + (u >> 16 & 1)) >> 16);
     } else {
-      store(to, combined(load(to), load(from), ScatterMode::add));
+      add_to(to, from);
     }
   }
   void along(S* to, std::int64_t a, const S* from, std::int64_t b, std::int64_t n) const {

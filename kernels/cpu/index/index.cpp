@@ -161,9 +161,24 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   if (bad.which >= 0) return bad;
   const Rest r = rest_of(self, values, list);
   const int rank = list.of[0].rank;
-  const auto run = [&]<class S>(Type<S>, auto write) {
+  const auto run = [&]<class S>(Type<S>, auto write, auto write_one) {
     Positions<1> at(rank, values.sizes, {values.strides});
     Interruptible interruptible;
+    if (r.rank == 0) {  // single elements, or runs
+      const std::int64_t all = std::int64_t(offsets.size());
+      for (std::int64_t i = 0; i < all;) {
+        const std::int64_t n = std::min(all - i, at.left()), step = at.step(0);
+        const std::int64_t* const to = &offsets[std::size_t(i)];
+        const S* const from = values.as<const S>() + at.offset[0];
+        if (r.numel == 1)
+          for (std::int64_t k = 0; k < n; ++k) write_one(self.as<S>() + to[k], from + k * step);
+        else
+          for (std::int64_t k = 0; k < n; ++k) write(self.as<S>() + to[k], from + k * step);
+        at.skip(n), i += n;
+        interruptible.done(n * r.numel);
+      }
+      return;
+    }
     for (const std::int64_t offset : offsets) {
       each_run(r, offset, at.offset[0], [&](std::int64_t s, std::int64_t v) {
         write(self.as<S>() + s, values.as<const S>() + v);
@@ -174,14 +189,18 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   };
   if (!accumulate)
     dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
-      run(t,
-          [&](S* to, const S* from) { copy_run(to, r.self_step, from, r.other_step, r.length); });
+      run(
+          t, [&](S* to, const S* from) { copy_run(to, r.self_step, from, r.other_step, r.length); },
+          [](S* to, const S* from) { *to = *from; });
     });
   else
     dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
-      run(t, [&](S* to, const S* from) {
-        combine_run(to, r.self_step, from, r.other_step, r.length, ScatterMode::add);
-      });
+      run(
+          t,
+          [&](S* to, const S* from) {
+            combine_run(to, r.self_step, from, r.other_step, r.length, ScatterMode::add);
+          },
+          add_to<S>);
     });
   return {};
 }

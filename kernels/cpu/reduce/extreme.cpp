@@ -1,4 +1,5 @@
 // The extreme of each row and its index: the first among equals, and the first NaN before all.
+#include "kernels/copy.h"
 #include "kernels/cpu/gaps.h"
 #include "kernels/cpu/interruptible.h"
 #include "run.h"
@@ -169,6 +170,10 @@ void extreme(bool largest, const View& values, const View& indices, const View& 
     to_indices.add({in.sizes[d], in.strides[d], indices.strides[d]});
   }
   const std::int64_t n = in.rank ? in.sizes[dim] : 1, stride = in.rank ? in.strides[dim] : 1;
+  if (n == 1) {
+    cpu_copy.copy(values, in);
+    return cpu_copy.fill(indices, Scalar(0));
+  }
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
     const bool side_by_side = stride != 1 && job.kept.rank && job.kept.axis[0].stride == 1 &&
                               job.kept.axis[0].size >= kFewLanes &&

@@ -13,6 +13,7 @@ struct Axes {
   std::int64_t numel = 1;
   // Sorted by stride, neighbours merged. What repeats (stride 0) is outermost: runs stay dense.
   void add(Axis a) {
+    if (a.size == 1) return;  // it would keep its neighbours apart
     numel *= a.size;
     int at = rank++;
     const auto farther = [&](const Axis& b) {

@@ -68,7 +68,7 @@ void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from
 }
 
 // Whether outputs lie side by side in narrow rows, one behind another.
-constexpr std::int64_t kNarrow = 32, kWide = 64;
+constexpr std::int64_t kNarrow = 16, kWide = 64;
 template <class Total>
 bool has_wide_rows(const Job& job, const Steps<Total>& steps) {
   return job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size <= kNarrow &&
