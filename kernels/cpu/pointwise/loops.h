@@ -181,11 +181,11 @@ void usual_loop(std::int64_t n, void* const* out, const void* const* in, const S
   }
 }
 
-template <class Op, class K>
+template <class Op, class K, class T>
 void square_root_loop(std::int64_t n, void* const* out, const void* const* in,
                       const Scalar* parameters) {
-  if (!square_roots(n, static_cast<const double*>(in[0]), static_cast<double*>(out[0])))
-    dense_loop<Op, K, double>(n, out, in, parameters);
+  if (!square_roots(n, static_cast<const T*>(in[0]), static_cast<T*>(out[0])))
+    dense_loop<Op, K, T>(n, out, in, parameters);
 }
 
 // Of ops that are computed in double: one element after the other, compiled once, as no vector unit
@@ -299,9 +299,8 @@ constexpr PointwiseLoop loop_of() {
     return &quotient_loop<Op, K, T>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && is_among<Op>(UsualOps{}))
     return &usual_loop<Op, K, T>;
-  else if constexpr (std::is_same_v<K, Forward<Op>> && std::is_same_v<Op, Sqrt> &&
-                     std::is_same_v<T, double>)
-    return &square_root_loop<Op, K>;
+  else if constexpr (std::is_same_v<K, Forward<Op>> && std::is_same_v<Op, Sqrt> && Real<T>)
+    return &square_root_loop<Op, K, T>;
   else if constexpr (std::is_same_v<K, Forward<Op>> && Real<T> &&
                      requires { Op::forward_near(T()); })
     return &mostly_near_loop<Op, T, &dense_loop<Op, K, T>>;

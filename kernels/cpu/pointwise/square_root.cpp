@@ -1,4 +1,4 @@
-// From an estimate of 14 bits, two steps of Newton's method on sqrt(x) and 1 / (2 sqrt(x)) together
+// From an estimate of 14 bits, steps of Newton's method on sqrt(x) and 1 / (2 sqrt(x)) together
 // (Goldschmidt's form; P. Markstein, IA-64 and Elementary Functions, 2000). The last step adds what
 // the square lacks, which a fused multiplication knows exactly. On Intel's processors only: others
 // have a quicker instruction.
@@ -10,44 +10,82 @@ namespace rushlight {
 #if defined(__x86_64__)
 namespace {
 
-using W = Wide<double>;
+// Elements whose exponents keep squares and products of the steps normal numbers lie, by their
+// bits, less than `span` above `lowest`; `steps` make the estimate's error too small to matter.
+template <class T>
+struct Root;
+template <>
+struct Root<double> {
+  static constexpr int kSteps = 2;
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __mmask16 unusual(__m512d v) {
+    const __m512i lowest = _mm512_set1_epi64(std::int64_t(123) << 52);
+    const __m512i span = _mm512_set1_epi64(std::int64_t(1800) << 52);
+    return _mm512_cmp_epu64_mask(_mm512_sub_epi64(_mm512_castpd_si512(v), lowest), span,
+                                 _MM_CMPINT_NLT);
+  }
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __m512d estimate(__m512d v) {
+    return _mm512_maskz_rsqrt14_pd(0xff, v);
+  }
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __m512d exact(__m512d v) {
+    return _mm512_maskz_sqrt_pd(0xff, v);
+  }
+};
+template <>
+struct Root<float> {
+  static constexpr int kSteps = 1;
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __mmask16 unusual(__m512 v) {
+    const __m512i lowest = _mm512_set1_epi32(27 << 23), span = _mm512_set1_epi32(200 << 23);
+    return _mm512_cmp_epu32_mask(_mm512_sub_epi32(_mm512_castps_si512(v), lowest), span,
+                                 _MM_CMPINT_NLT);
+  }
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __m512 estimate(__m512 v) {
+    return _mm512_maskz_rsqrt14_ps(0xffff, v);
+  }
+  [[gnu::always_inline, gnu::target("avx512f")]] static inline __m512 exact(__m512 v) {
+    return _mm512_maskz_sqrt_ps(0xffff, v);
+  }
+};
 
-[[gnu::target("avx512f")]] void roots(std::int64_t n, const double* x, double* y) {
-  // Exponents of -900 to 900: squares and products of the steps are normal numbers.
-  const __m512i lowest = _mm512_set1_epi64(std::int64_t(123) << 52);
-  const __m512i span = _mm512_set1_epi64(std::int64_t(1800) << 52);
-  const __m512d half = _mm512_set1_pd(0.5);
+template <class T>
+[[gnu::target("avx512f")]] void roots(std::int64_t n, const T* x, T* y) {
+  using W = Wide<T>;
+  using V = typename W::Vector;
+  const V half = V{} + T(0.5);
   for (std::int64_t i = 0; i < n; i += W::kLanes) {
-    const auto some = __mmask8(first_lanes(std::min(W::kLanes, n - i)));
-    const __m512d v = W::load(some, x + i);
-    const __m512i from_lowest = _mm512_sub_epi64(_mm512_castpd_si512(v), lowest);
-    const __mmask8 unusual = _mm512_mask_cmp_epu64_mask(some, from_lowest, span, _MM_CMPINT_NLT);
-    if (unusual) {
-      W::store(y + i, some, _mm512_maskz_sqrt_pd(some, v));
+    const __mmask16 some = first_lanes(std::min(W::kLanes, n - i));
+    const V v = W::load(some, x + i);
+    if (Root<T>::unusual(v) & some) {
+      W::store(y + i, some, Root<T>::exact(v));
       continue;
     }
-    const __m512d estimate = _mm512_maskz_rsqrt14_pd(some, v);
-    __m512d root = _mm512_mul_pd(v, estimate), inverse = _mm512_mul_pd(half, estimate);
+    const V estimate = Root<T>::estimate(v);
+    V root = v * estimate, inverse = half * estimate;
 #pragma GCC unroll 2
-    for (int step = 0; step < 2; ++step) {
-      const __m512d lacks = _mm512_fnmadd_pd(inverse, root, half);
-      root = _mm512_fmadd_pd(root, lacks, root);
-      inverse = _mm512_fmadd_pd(inverse, lacks, inverse);
+    for (int step = 0; step < Root<T>::kSteps; ++step) {
+      const V lacks = half - inverse * root;
+      root = root + root * lacks;
+      inverse = inverse + inverse * lacks;
     }
-    const __m512d lacks = _mm512_fnmadd_pd(root, root, v);
-    W::store(y + i, some, _mm512_fmadd_pd(lacks, inverse, root));
+    W::store(y + i, some, root + (v - root * root) * inverse);
   }
 }
 
 }  // namespace
 
-bool square_roots(std::int64_t n, const double* x, double* y) {
+template <class T>
+static bool all_roots(std::int64_t n, const T* x, T* y) {
   if (!prefers_wide_vectors()) return false;
   roots(n, x, y);
   return true;
 }
 #else
-bool square_roots(std::int64_t, const double*, double*) { return false; }
+template <class T>
+static bool all_roots(std::int64_t, const T*, T*) {
+  return false;
+}
 #endif
+
+bool square_roots(std::int64_t n, const double* x, double* y) { return all_roots(n, x, y); }
+bool square_roots(std::int64_t n, const float* x, float* y) { return all_roots(n, x, y); }
 
 }  // namespace rushlight
