@@ -31,6 +31,7 @@ struct EmbeddingKernels;
 struct IndexKernels;
 struct ReduceKernels;
 struct ScanKernels;
+struct FftKernels;
 struct SortKernels;
 struct RandomKernels;
 struct OptimKernels;
@@ -90,6 +91,7 @@ struct Backend {
   const RandomKernels* random;
   const OptimKernels* optim;
   const RecurrentKernels* recurrent;
+  const FftKernels* fft;  // null: the host does it
   const ProviderLibraries* libraries;  // null where there are none
   const CollectiveKernels* collectives;  // the same
   const PixelKernels* pixels;  // null but for the CPU

@@ -8,7 +8,7 @@
 
 namespace rushlight {
 
-inline constexpr int kProviderAbi = 16;
+inline constexpr int kProviderAbi = 17;
 inline constexpr const char* kProviderEntry = "rushlight_cuda_backend";
 
 // How exact and how repeatable results of NVIDIA's libraries are to be. The program writes them at

@@ -7,6 +7,7 @@ OPS = {
     """,
     "words of an error": """
         test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
+        test_fft.py::test_refused test_fft.py::test_too_long
         test_numbers_that_fit.py::test_the_refusal_says_what_fits
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
@@ -24,7 +25,10 @@ OPS = {
     "a real GPU adds in another order, in double": """
         test_scan.py::test_sums_of_halves_are_held_in_float
     """,
-    "names and strings of Python": "test_torch_functions.py::test_factory_kwargs",
+    "names and strings of Python": """
+        test_fft.py::test_nodes_have_torchs_names test_torch_functions.py::test_factory_kwargs
+    """,
+    "a tensor without memory": "test_fft.py::test_meta",
 }
 
 NN = {

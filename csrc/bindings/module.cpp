@@ -21,7 +21,7 @@ static py::list names_of_top(const py::module_& m) {
 
 PYBIND11_MODULE(_C, m) {
   m.attr("__public__") = "rushlight";
-  for (const char* name : {"_nn", "_special", "_linalg"}) m.def_submodule(name);
+  for (const char* name : {"_nn", "_special", "_linalg", "_fft"}) m.def_submodule(name);
   bind_return_types(m);
   bind_types(m);
   bind_errors(m);
@@ -51,6 +51,7 @@ PYBIND11_MODULE(_C, m) {
   bind_table(m);
   bind_operation(m);
   bind_scan(m);
+  bind_fft(m);
   bind_sort(m);
   bind_histogram(m);
   bind_search(m);

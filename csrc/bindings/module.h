@@ -41,6 +41,7 @@ void bind_return_types(pybind11::module_& m);
 void bind_table(pybind11::module_& m);      // what the table says of itself
 void bind_operation(pybind11::module_& m);  // operations written in Python
 void bind_scan(pybind11::module_& m);     // running reductions
+void bind_fft(pybind11::module_& m);      // torch.fft
 void bind_sort(pybind11::module_& m);     // orders, quantiles, distinct values
 void bind_histogram(pybind11::module_& m);
 void bind_search(pybind11::module_& m);  // searchsorted, isin

@@ -10,6 +10,7 @@
 #include "kernels/ctc.h"
 #include "kernels/distance.h"
 #include "kernels/embedding.h"
+#include "kernels/fft.h"
 #include "kernels/fold.h"
 #include "kernels/grid_sample.h"
 #include "kernels/index.h"
@@ -71,6 +72,7 @@ const Backend cpu_backend = {
     .random = &cpu_random,
     .optim = &cpu_optim,
     .recurrent = &cpu_recurrent,
+    .fft = &cpu_fft,
     .libraries = nullptr,
     .collectives = nullptr,
     .pixels = &cpu_pixels,

@@ -1,11 +1,10 @@
-"""torch.fft: the order and the frequencies of a discrete Fourier transform. The transforms
-themselves are importable, and raise.
-"""
+"""torch.fft: discrete Fourier transforms, their order and their frequencies."""
 
 from rushlight import _C
 
-__path__ = []  # of modules in rushlight._importable
-__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+_COMPILED = [name for name in vars(_C._fft) if not name.startswith("_")]
+globals().update({name: getattr(_C._fft, name) for name in _COMPILED})
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq", *_COMPILED]
 
 
 def _shift(input, dim, sign):
@@ -84,9 +83,3 @@ def rfftfreq(
     """
     count = n // 2 + 1 if isinstance(n, int) else n
     return _frequencies("rfftfreq", n, d, count, out, dtype, layout, device, requires_grad)
-
-
-def __getattr__(name):
-    from rushlight._importable import find
-
-    return find(__name__, name)

@@ -6,7 +6,7 @@ tools/coverage.py looks each name of docs/coverage.md up here, by its path witho
 import fnmatch
 
 REASONS = {
-    "complex numbers, and what gives them": ("fft.* is_conj is_neg cuda.Complex*"),
+    "complex numbers, and what gives them": ("is_conj is_neg cuda.Complex*"),
     "here, and compared with torch by tests/ops instead (ops.COMPLEX)": (
         "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex"
     ),

@@ -305,7 +305,7 @@ As visibility(const py::object& words) {
     const auto found = std::ranges::find(kVisibilities, word, &Visibility::name);
     if (found == std::end(kVisibilities))
       fail<ValueError>(
-          "an operation is visible in torch, Tensor, nn.functional, special or linalg, "
+          "an operation is visible in torch, Tensor, nn.functional, special, linalg or fft, "
           "not in ",
           word);
     as = as | found->as;

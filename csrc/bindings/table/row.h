@@ -11,7 +11,8 @@ enum class As : unsigned char {
   both = 3,
   functional = 4,
   special = 8,
-  linalg = 16
+  linalg = 16,
+  fft = 32
 };
 constexpr As operator|(As a, As b) { return As(unsigned(a) | unsigned(b)); }
 constexpr bool has(As all, As one) { return unsigned(all) & unsigned(one); }
@@ -28,6 +29,7 @@ inline constexpr Visibility kVisibilities[] = {
     {As::functional, "nn.functional", ".nn.functional", "_nn", ""},
     {As::special, "special", ".special", "_special", "special_"},
     {As::linalg, "linalg", ".linalg", "_linalg", "linalg_"},
+    {As::fft, "fft", ".fft", "_fft", "fft_"},
 };
 
 // What autocast does with a tensor argument on each kind of device (bindings/autocast.h).

@@ -31,10 +31,6 @@ REASONS = {
         "there is no TorchScript, models run in Python",
         "torch.save(model.state_dict(), path) keeps a model's weights",
     ),
-    "transforms": (
-        "there is no fast Fourier transform",
-        "numpy.fft computes transforms of tensor.numpy()",
-    ),
     "graphs": ("there are no CUDA graphs", "run the step without one: the results are the same"),
     "sparse": ("all tensors are dense", "use a dense tensor, or index_add and scatter_add"),
     "quantized": (
@@ -322,14 +318,6 @@ NAMES = {
     "export": (
         ("class", "export", "ExportedProgram Dim ShapesCollection UnflattenedModule"),
         ("raises", "export", "export draft_export load save unflatten register_dataclass dims"),
-    ),
-    "fft": (
-        (
-            "raises",
-            "transforms",
-            "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 hfft2 ihfft2",
-        ),
-        ("raises", "transforms", "fftn ifftn rfftn irfftn hfftn ihfftn"),
     ),
     "fx.experimental.proxy_tensor": (
         ("nothing", "dispatch", "get_proxy_mode"),

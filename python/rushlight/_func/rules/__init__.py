@@ -12,5 +12,6 @@ from rushlight._func.rules import (
     recurrent,
     reductions,
     refusals,
+    transforms,
     views,
 )

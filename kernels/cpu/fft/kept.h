@@ -1,0 +1,51 @@
+// What was computed for a length, kept for later calls: the last ones used, up to so many bytes.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace rushlight::fft {
+
+template <class V>
+class Kept {
+ public:
+  // The value for n: that of before, or made(n).
+  template <class F, class Bytes>
+  std::shared_ptr<const V> get(std::int64_t n, F&& made, Bytes&& bytes_of) {
+    if (auto found = find(n)) return found;
+    std::shared_ptr<const V> value = made(n);  // not under the lock: it may take long
+    const std::size_t size = bytes_of(*value);
+    if (size > kBytes / 2) return value;
+    const std::lock_guard lock(mutex_);
+    entries_.push_front({n, size, value});
+    bytes_ += size;
+    while (bytes_ > kBytes || entries_.size() > kEntries) {
+      bytes_ -= entries_.back().size;
+      entries_.pop_back();
+    }
+    return value;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 32 << 20, kEntries = 64;
+  struct Entry {
+    std::int64_t n;
+    std::size_t size;
+    std::shared_ptr<const V> value;
+  };
+  std::shared_ptr<const V> find(std::int64_t n) {
+    const std::lock_guard lock(mutex_);
+    for (auto at = entries_.begin(); at != entries_.end(); ++at)
+      if (at->n == n) {
+        entries_.splice(entries_.begin(), entries_, at);
+        return at->value;
+      }
+    return nullptr;
+  }
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last one used first
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace rushlight::fft
