@@ -7,7 +7,8 @@ OPS = {
     """,
     "words of an error": """
         test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
-        test_fft.py::test_refused test_fft.py::test_too_long
+        test_fft.py::test_refused test_fft.py::test_too_long test_stft.py::test_refused
+        test_stft.py::test_warnings
         test_numbers_that_fit.py::test_the_refusal_says_what_fits
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",

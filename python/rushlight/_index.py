@@ -12,6 +12,7 @@ TORCH = {
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
+    "rushlight._spectral": "istft stft",
     "rushlight._statistics": "histogram histogramdd",
     "rushlight._symbolic_numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt",
     "rushlight._tensor": "is_inference",
@@ -31,6 +32,7 @@ TORCH = {
 TENSOR = {
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
+    "rushlight._spectral": "istft stft",
     "rushlight._statistics": "histogram",
     "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ _is_view as_subclass dim_order is_inference register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ map2_ map_ nonzero_static",

@@ -10,7 +10,6 @@ REASONS = {
     "here, and compared with torch by tests/ops instead (ops.COMPLEX)": (
         "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex"
     ),
-    "transforms of Fourier, which need a kernel of their own": ("istft stft"),
     "sparse, nested and masked tensors": (
         "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "
         "dsmm hsmm hspmm saddmm smm spmm sspaddmm ccol_indices* crow_indices* col_indices* "

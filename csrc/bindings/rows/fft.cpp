@@ -15,11 +15,12 @@ Tensor two_dims(const Tensor& input, const OptionalSizes& s, const Shape& dim, O
 }
 
 constexpr Row kRow = stored(As::fft);
+constexpr Row kFullRow = stored({.as = As::fft, .autocast = kFullOnCpu});  // as torch lists them
 
 }  // namespace
 
 void bind_fft(py::module_& m) {
-  op<&fft_fft>(m, "fft_fft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_fft>(m, "fft_fft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                R"(The discrete Fourier transform of a dimension: y_k is the sum of
 x_j exp(-2 pi i j k / n) over all j.
 
@@ -38,7 +39,7 @@ Raises:
 
 >>> torch.fft.fft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
 tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j]))");
-  op<&fft_ifft>(m, "fft_ifft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_ifft>(m, "fft_ifft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                 R"(The inverse of fft(): x_j is the sum of y_k exp(2 pi i j k / n) over all k,
 divided by n.
 
@@ -52,7 +53,7 @@ Shape:
 
 >>> torch.fft.ifft(torch.tensor([10.0, -2 + 2j, -2, -2 - 2j]))
 tensor([1.+0.j, 2.+0.j, 3.+0.j, 4.+0.j]))");
-  op<&fft_rfft>(m, "fft_rfft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_rfft>(m, "fft_rfft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                 R"(The first half of fft() of real numbers: the other is its conjugate, backwards.
 
 Args:
@@ -68,7 +69,7 @@ Raises:
 
 >>> torch.fft.rfft(torch.tensor([1.0, 2.0, 3.0, 4.0]))
 tensor([10.+0.j, -2.+2.j, -2.+0.j]))");
-  op<&fft_irfft>(m, "fft_irfft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_irfft>(m, "fft_irfft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                  R"(The inverse of rfft(): real numbers, of the first half of their spectrum.
 
 Args:
@@ -81,7 +82,7 @@ Shape:
 
 >>> torch.fft.irfft(torch.tensor([10.0, -2 + 2j, -2]))
 tensor([1., 2., 3., 4.]))");
-  op<&fft_hfft>(m, "fft_hfft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_hfft>(m, "fft_hfft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                 R"(The real spectrum of numbers whose second half is the conjugate of the first,
 backwards.
 
@@ -95,7 +96,7 @@ Shape:
 
 >>> torch.fft.hfft(torch.tensor([1.0, 1j, 0.0]))
 tensor([ 1.,  3.,  1., -1.]))");
-  op<&fft_ihfft>(m, "fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None)", kRow,
+  op<&fft_ihfft>(m, "fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None)", kFullRow,
                  R"(The inverse of hfft(): the first half of the numbers of a real spectrum.
 
 Args:
@@ -111,7 +112,7 @@ Raises:
 
 >>> torch.fft.ihfft(torch.tensor([1.0, 3.0, 1.0, -1.0]))
 tensor([1.-0.j, 0.+1.j, 0.-0.j]))");
-  op<&fft_fftn>(m, "fft_fftn(input, s=None, dim=None, norm=None, *, out=None)", kRow,
+  op<&fft_fftn>(m, "fft_fftn(input, s=None, dim=None, norm=None, *, out=None)", kFullRow,
                 R"(The discrete Fourier transform of several dimensions: fft() of each.
 
 Args:
@@ -125,7 +126,7 @@ Shape:
 >>> torch.fft.fftn(torch.ones(2, 2))
 tensor([[4.+0.j, 0.+0.j],
         [0.+0.j, 0.+0.j]]))");
-  op<&fft_ifftn>(m, "fft_ifftn(input, s=None, dim=None, norm=None, *, out=None)", kRow,
+  op<&fft_ifftn>(m, "fft_ifftn(input, s=None, dim=None, norm=None, *, out=None)", kFullRow,
                  R"(The inverse of fftn().
 
 Args:
@@ -139,7 +140,7 @@ Shape:
 >>> torch.fft.ifftn(torch.tensor([[4.0, 0.0], [0.0, 0.0]])).real
 tensor([[1., 1.],
         [1., 1.]]))");
-  op<&fft_rfftn>(m, "fft_rfftn(input, s=None, dim=None, norm=None, *, out=None)", kRow,
+  op<&fft_rfftn>(m, "fft_rfftn(input, s=None, dim=None, norm=None, *, out=None)", kFullRow,
                  R"(fftn() of real numbers, the first half of the last dimension.
 
 Args:
@@ -153,7 +154,7 @@ Shape:
 >>> torch.fft.rfftn(torch.ones(2, 3))
 tensor([[6.+0.j, 0.+0.j],
         [0.+0.j, 0.+0.j]]))");
-  op<&fft_irfftn>(m, "fft_irfftn(input, s=None, dim=None, norm=None, *, out=None)", kRow,
+  op<&fft_irfftn>(m, "fft_irfftn(input, s=None, dim=None, norm=None, *, out=None)", kFullRow,
                   R"(The inverse of rfftn(): real numbers.
 
 Args:
@@ -194,7 +195,8 @@ Shape:
 
 >>> torch.fft.ihfftn(torch.tensor([[2.0, 0.0]]))
 tensor([[1.-0.j, 1.-0.j]]))");
-  op<&two_dims<&fft_fftn>>(m, "fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None)", kRow,
+  op<&two_dims<&fft_fftn>>(m, "fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None)",
+                           kFullRow,
                            R"(fftn() of the last two dimensions.
 
 Args:
@@ -209,7 +211,7 @@ Shape:
 tensor([[4.+0.j, 0.+0.j],
         [0.+0.j, 0.+0.j]]))");
   op<&two_dims<&fft_ifftn>>(m, "fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None)",
-                            kRow,
+                            kFullRow,
                             R"(ifftn() of the last two dimensions.
 
 Args:
@@ -224,7 +226,7 @@ Shape:
 tensor([[1., 1.],
         [1., 1.]]))");
   op<&two_dims<&fft_rfftn>>(m, "fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None)",
-                            kRow,
+                            kFullRow,
                             R"(rfftn() of the last two dimensions.
 
 Args:
@@ -239,7 +241,7 @@ Shape:
 tensor([[6.+0.j, 0.+0.j],
         [0.+0.j, 0.+0.j]]))");
   op<&two_dims<&fft_irfftn>>(m, "fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None)",
-                             kRow,
+                             kFullRow,
                              R"(irfftn() of the last two dimensions.
 
 Args:
