@@ -10,6 +10,7 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 #include "kernels/strided.h"
+#include "matrix.h"
 #include "spectrum.h"
 #include "transform.h"
 
@@ -50,8 +51,8 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
       const Index first = begin / in_run * run + part, count = std::min(together, run - part);
       Index to[kLines], from[kLines];
       for (Index l = 0; l < count; ++l) {
-        Index at[2];
-        starts.at(first + l, at);
+        Index at[2] = {(first + l) * starts.strides[0][0], (first + l) * starts.strides[1][0]};
+        if (starts.rank > 1) starts.at(first + l, at);
         to[l] = at[0] * out_width, from[l] = at[1] * in_width;
       }
       const Index size = values * count;
@@ -66,10 +67,56 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
   parallel_for(blocks, 1 + kWork / (values * together), work);
 }
 
+// One long line after another, read and written where it lies.
+template <class T>
+void complex_lines(const FftShape& s, const Plan<T>& plan, const Lines<2>& lines, const View& out,
+                   const View& in) {
+  const Index height = plan.columns->n, width = plan.rows->n;
+  const auto turned = [&](Planes<T> p) { return s.inverse ? exchanged(p) : p; };
+  for (Index line = 0; line < lines.starts.numel; ++line) {
+    Index at[2];
+    lines.starts.at(line, at);
+    T* const to = out.as<T>() + 2 * at[0];
+    const T* const from = in.as<const T>() + 2 * at[1];
+    // Of a row of neighbours, numbers first .. first + kGroup, `step` elements from each other.
+    const auto neighbours = [](Index first, Index step, Index(&offsets)[kGroup]) {
+      for (Index l = 0; l < kGroup; ++l) offsets[l] = 2 * (first + l) * step;
+    };
+    const auto take = [&](Index column, Index count, Index row, Index rows, Planes<T> x) {
+      Index offsets[kGroup];
+      neighbours(row * width + column, lines.step[1], offsets);
+      const Planes<T> to = turned({x.re + row * kGroup, x.im + row * kGroup});
+      const Index apart = 2 * width * lines.step[1];
+      if (count == kGroup) return take_pairs(from, {count, offsets, apart}, rows, rows, to);
+      for (Index l = 0; l < count; ++l)
+        for (Index i = 0; i < rows; ++i) {
+          const T* const z = from + offsets[l] + i * apart;
+          to.re[i * kGroup + l] = z[0], to.im[i * kGroup + l] = z[1];
+        }
+    };
+    const auto put = [&](Index row, Index count, Index j, Index values, Planes<T> y) {
+      Index offsets[kGroup];
+      neighbours(j * height + row, lines.step[0], offsets);
+      const Planes<T> made = turned({y.re + j * kGroup, y.im + j * kGroup});
+      const Index apart = 2 * height * lines.step[0];
+      const T scale = T(s.scale);
+      if (count == kGroup)
+        return put_pairs(made, {count, offsets, apart}, values, scale, scale, to);
+      for (Index l = 0; l < count; ++l)
+        for (Index i = 0; i < values; ++i) {
+          T* const z = to + offsets[l] + i * apart;
+          z[0] = made.re[i * kGroup + l] * scale, z[1] = made.im[i * kGroup + l] * scale;
+        }
+    };
+    by_matrix<T>(plan, take, put);
+  }
+}
+
 template <class T>
 Index lines_together(const Plan<T>& plan, const Lines<2>& lines) {
   if (plan.takes_one_line()) return 1;
-  if (plan.n >= kLongLine && lines.step[0] == 1 && lines.step[1] == 1 && plan.n % 8 == 0) return 1;
+  const Index length = plan.inner ? plan.inner->n : plan.n;
+  if (length >= kLongLine && lines.step[0] == 1 && lines.step[1] == 1 && length % 8 == 0) return 1;
   return std::min(kLines, lines.starts.numel);
 }
 
@@ -171,6 +218,7 @@ void complex(const FftShape& s, const View& out, const View& in) {
     const auto plan = plan_of<T>(s.n);
     const Lines<2> lines(s.dim, out, in);
     const Index present = size_along(in, s.dim);
+    if (plan->columns && present == s.n) return complex_lines(s, *plan, lines, out, in);
     const auto turned = [&](Planes<T> p) { return s.inverse ? exchanged(p) : p; };
     each_block<T>(lines, lines_together(*plan, lines), plan->capacity, 2, 2,
                   [&](const Block<T>& b) {

@@ -3,11 +3,10 @@
 #include "transform.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "kernels/cpu/scratch.h"
-#include "kernels/parallel.h"
+#include "kernels/host_device.h"
+#include "matrix.h"
 
 namespace rushlight::fft {
 namespace {
@@ -59,87 +58,30 @@ Planes<T> by_chirp(const Plan<T>& plan, Index lines, Planes<T> x, Planes<T> othe
   return made;
 }
 
-// One line as a matrix, a group of its columns after another.
-template <class T>
-CLONES void turn_group(Planes<T> x, Index rows, const T* group, const T* inside) {
-  for (Index row = 0; row < rows; ++row) {
-    const T c = group[2 * row], d = group[2 * row + 1];
-    const T* const re = inside + 2 * row * kGroup;
-    const T* const im = re + kGroup;
-    T* const xr = x.re + row * kGroup;
-    T* const xi = x.im + row * kGroup;
-    for (Index l = 0; l < kGroup; ++l) {
-      const T u = c * re[l] - d * im[l], v = c * im[l] + d * re[l];
-      const T a = xr[l], b = xi[l];
-      xr[l] = a * u - b * v;
-      xi[l] = a * v + b * u;
-    }
-  }
-}
-
-// `count` columns of a matrix with rows of `width`, beginning at `from`, as [row][kGroup].
-template <class T>
-void take_columns(const T* from, Index width, Index rows, Index count, T* to) {
-  for (Index row = 0; row < rows; ++row, from += width, to += kGroup) {
-    std::copy(from, from + count, to);
-    std::fill(to + count, to + kGroup, T(0));
-  }
-}
-
-template <class T>
-Planes<T> by_matrix(const Plan<T>& plan, Planes<T> x, Planes<T> other) {
-  const Index rows = plan.columns->n, columns = plan.rows->n;
-  const auto groups_of = [](Index count) { return (count + kGroup - 1) / kGroup; };
-  const auto each_group = [](Index count, auto&& f) {
-    parallel_for(count, 1, [&](Index begin, Index end) {
-      for (Index group = begin; group < end; ++group) f(group);
-    });
-  };
-  each_group(groups_of(columns), [&](Index group) {
-    Scratch<T> memory(std::size_t(4 * rows * kGroup));
-    const Index size = rows * kGroup, first = group * kGroup,
-                count = std::min(kGroup, columns - first);
-    const Planes<T> a = {memory.data(), memory.data() + size};
-    const Planes<T> b = {a.im + size, a.im + 2 * size};
-    take_columns(x.re + first, columns, rows, count, a.re);
-    take_columns(x.im + first, columns, rows, count, a.im);
-    const Planes<T> made = run_passes(*plan.columns, kGroup, a, b);
-    turn_group(made, rows, plan.groups.data() + 2 * group * rows, plan.inside.data());
-    for (Index row = 0; row < rows; ++row)
-      for (Index l = 0; l < count; ++l) {
-        x.re[row * columns + first + l] = made.re[row * kGroup + l];
-        x.im[row * columns + first + l] = made.im[row * kGroup + l];
-      }
-  });
-  each_group(groups_of(rows), [&](Index group) {
-    Scratch<T> memory(std::size_t(4 * columns * kGroup));
-    const Index size = columns * kGroup, first = group * kGroup,
-                count = std::min(kGroup, rows - first);
-    const Planes<T> a = {memory.data(), memory.data() + size};
-    const Planes<T> b = {a.im + size, a.im + 2 * size};
-    for (Index j = 0; j < columns; ++j)
-      for (Index l = 0; l < kGroup; ++l) {
-        const Index at = (first + std::min(l, count - 1)) * columns + j;
-        a.re[j * kGroup + l] = x.re[at];
-        a.im[j * kGroup + l] = x.im[at];
-      }
-    const Planes<T> made = run_passes(*plan.rows, kGroup, a, b);
-    for (Index j = 0; j < columns; ++j)
-      for (Index l = 0; l < count; ++l) {
-        other.re[j * rows + first + l] = made.re[j * kGroup + l];
-        other.im[j * rows + first + l] = made.im[j * kGroup + l];
-      }
-  });
-  return other;
-}
-
 }  // namespace
 
 template <class T>
 Planes<T> transform(const Plan<T>& plan, Index lines, Planes<T> x, Planes<T> other) {
   if (plan.inner) return by_chirp(plan, lines, x, other);
-  if (plan.columns) return by_matrix(plan, x, other);
-  return run_passes(plan, lines, x, other);
+  if (!plan.columns) return run_passes(plan, lines, x, other);
+  const auto copy = [](const T* from, Index from_row, Index rows, Index count, T* to,
+                       Index to_row) {
+    for (Index row = 0; row < rows; ++row, from += from_row, to += to_row)
+      std::copy(from, from + count, to);
+  };
+  const Index height = plan.columns->n, width = plan.rows->n;
+  const auto take = [&](Index column, Index count, Index row, Index rows, Planes<T> to) {
+    const Index from = row * width + column, at = row * kGroup;
+    copy(x.re + from, width, rows, count, to.re + at, kGroup);
+    copy(x.im + from, width, rows, count, to.im + at, kGroup);
+  };
+  const auto put = [&](Index row, Index count, Index j, Index values, Planes<T> from) {
+    const Index to = j * height + row, at = j * kGroup;
+    copy(from.re + at, kGroup, values, count, other.re + to, height);
+    copy(from.im + at, kGroup, values, count, other.im + to, height);
+  };
+  by_matrix<T>(plan, take, put);
+  return other;
 }
 template Planes<float> transform(const Plan<float>&, Index, Planes<float>, Planes<float>);
 template Planes<double> transform(const Plan<double>&, Index, Planes<double>, Planes<double>);
