@@ -54,8 +54,7 @@ FUNCTIONAL = {
     "rushlight.nn._functional.sparse": "embedding embedding_bag",
 }
 
-SPECIAL = {
-}
+SPECIAL = {}
 
 LINALG = {
     "rushlight._linalg.eigen": "eig eigvals",

@@ -72,6 +72,7 @@ def test_what_waits_is_reported():
             lambda: linalg.inv(pd), lambda: linalg.solve(pd, x), lambda: linalg.cholesky(pd),
             lambda: linalg.lu_factor(pd), lambda: linalg.eigh(pd), lambda: linalg.svd(x),
             lambda: linalg.lstsq(x, x), lambda: linalg.pinv(x), lambda: linalg.matrix_rank(x),
+            lambda: torch.fft.fft(x), lambda: torch.fft.irfftn(x),
             lambda: mean(x), lambda: encoder(x[None], mask=causal), lambda: classes(x, i),
             lambda: nn.utils.clip_grad_norm_([learns], 1.0, error_if_nonfinite=True),
             lambda: nn.init.trunc_normal_(torch.empty(9, device="cuda")),

@@ -8,7 +8,8 @@ import fnmatch
 REASONS = {
     "complex numbers, and what gives them": ("is_conj is_neg cuda.Complex*"),
     "here, and compared with torch by tests/ops instead (ops.COMPLEX)": (
-        "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex"
+        "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex istft stft "
+        "fft.*fft fft.*fft2 fft.*fftn"
     ),
     "sparse, nested and masked tensors": (
         "_segment_reduce.* masked.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "

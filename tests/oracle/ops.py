@@ -93,8 +93,14 @@ OTHER_STRIDES = {
 # A position out of range is IndexError here, as everywhere; torch raises RuntimeError.
 POSITIONS = {"gather", "scatter", "scatter_add", "scatter_reduce"}
 ABSENT = object()
-# What makes complex tensors: ops/test_complex.py and ops/test_eig.py compare it with torch.
-COMPLEX = {*"cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex".split()}
+# What makes complex tensors: ops/test_complex.py, test_eig.py, test_fft.py and test_stft.py compare
+# it with torch. Results of torch.fft lie in memory as MKL leaves them; here they are contiguous.
+COMPLEX = {
+    *"cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex".split(),
+    *"istft stft fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft".split(),
+    *"fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.hfft2 fft.ihfft2".split(),
+    *"fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.hfftn fft.ihfftn".split(),
+}
 
 
 def entries(names=()):

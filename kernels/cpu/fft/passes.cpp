@@ -58,8 +58,9 @@ template <int R, class T, int n, bool turns>
 }
 template <int R, class T, int n>
 [[gnu::always_inline]] inline void along_lines(const Step<T>& step) {
-  along_q<R, T, n, false>(step, 0);
-  for (Index p = 1; p < step.m; ++p) along_q<R, T, n, true>(step, p);
+  constexpr bool skips = R < 7;  // the turn by 1; of a large radix the code would be too much
+  if constexpr (skips) along_q<R, T, n, false>(step, 0);
+  for (Index p = skips; p < step.m; ++p) along_q<R, T, n, true>(step, p);
 }
 
 // Of one line, where s is 1.
@@ -111,9 +112,11 @@ template <int R, class T, int n, bool wide>
 [[gnu::always_inline]] inline void run_pass(const Step<T>& step) {
   if (step.s == 1 && step.m >= n) return along_values<R, T, n, wide>(step);
   if (step.s >= n) return along_lines<R, T, n>(step);
-  if (step.s >= n / 2) return along_lines<R, T, n / 2>(step);
-  if constexpr (n > 4)
-    if (step.s >= n / 4) return along_lines<R, T, n / 4>(step);
+  if constexpr (R < 11) {  // rare
+    if (step.s >= n / 2) return along_lines<R, T, n / 2>(step);
+    if constexpr (n > 4)
+      if (step.s >= n / 4) return along_lines<R, T, n / 4>(step);
+  }
   along_lines<R, T, 1>(step);
 }
 

@@ -179,6 +179,7 @@ constexpr Backend kBackend = {
     .random = &random_kernels,
     .optim = &optim_kernels,
     .recurrent = &recurrent_kernels,
+    .fft = nullptr,
     .libraries = &provider_libraries,
     .collectives = &collective_kernels,
     .pixels = nullptr,
