@@ -54,7 +54,8 @@ FUNCTIONAL = {
     "rushlight.nn._functional.sparse": "embedding embedding_bag",
 }
 
-SPECIAL = {}
+SPECIAL = {
+}
 
 LINALG = {
     "rushlight._linalg.eigen": "eig eigvals",
