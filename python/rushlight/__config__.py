@@ -2,9 +2,9 @@
 
 __all__ = ["parallel_info", "show"]
 
-# torch.has_lapack and its relatives: OpenBLAS has LAPACK, and none of the others is here.
-has_lapack = True
-has_mkl = has_openmp = has_spectral = False
+# torch.has_lapack and its relatives: OpenBLAS has LAPACK, and Fourier transforms are our own.
+has_lapack = has_spectral = True
+has_mkl = has_openmp = False
 
 
 def show() -> str:

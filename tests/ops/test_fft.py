@@ -1,5 +1,6 @@
 """torch.fft against PyTorch: values, gradients, dtypes, layouts, and what is refused."""
 
+import concurrent.futures
 import math
 import re
 
@@ -318,3 +319,36 @@ def test_too_long(n):
     for call in (rushlight.fft.fft, rushlight.fft.rfft, rushlight.fft.irfft, rushlight.fft.ihfft):
         with pytest.raises(RuntimeError):
             call(x, n)
+
+
+def test_more_lengths_than_are_kept(device):
+    """The tables of a length are made again where they were given up, and by several threads."""
+    steps = 7 if EMULATED else 1
+    kinds = [numbers(rushlight, (2, n), True, device=device) for n in range(1, 160, steps)]
+    first = [rushlight.fft.fft(x) for x in kinds]
+    with concurrent.futures.ThreadPoolExecutor(1 if EMULATED else 4) as threads:
+        for _ in range(3):
+            for x, y in zip(first, threads.map(rushlight.fft.fft, kinds), strict=True):
+                assert rushlight.equal(rushlight.view_as_real(x), rushlight.view_as_real(y))
+
+
+def test_what_is_no_number(device):
+    """It spreads over the line that has it, and over no other."""
+    for n in (5, 16, 23, 1024):
+        x = numbers(rushlight, (18, n), True, "float32", device)
+        x[3, n // 2] = math.nan
+        x[7, 1] = math.inf
+        for y in (rushlight.fft.fft(x).abs(), rushlight.fft.ifft(x.T, dim=0).abs().T,
+                  rushlight.fft.irfft(x).abs()):  # fmt: skip
+            lost = y.isfinite().all(1).logical_not()
+            assert lost.nonzero().flatten().tolist() == [3, 7]
+
+
+def test_results_lie_apart(device):
+    """Neither the input nor what a view of it leaves out is written."""
+    x = numbers(rushlight, (6, 40), True, device=device)
+    before = x.clone()
+    for given, dim in ((x[:, 3:35], 1), (x[1:5], 0), (x[:, ::2], 1)):
+        rushlight.fft.fft(given, dim=dim)
+        rushlight.fft.irfft(given, dim=dim)
+        assert rushlight.equal(rushlight.view_as_real(x), rushlight.view_as_real(before))

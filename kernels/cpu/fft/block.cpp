@@ -31,64 +31,63 @@ CLONES void put_dense(const T* __restrict re, const T* __restrict im, Index step
       to[2 * l] = re[l] * scale_re, to[2 * l + 1] = im[l] * scale_im;
 }
 
-// Dense lines of pairs, kLines of them, in tiles of as many values as a vector has lanes. Returns
-// how many values that were, of each line.
+// Dense lines of pairs, kLines<T> of them, in tiles of as many values. Returns how many values that
+// were, of each line.
 #if defined(__x86_64__)
 template <class T>
 [[gnu::target("arch=x86-64-v4")]] Index take_tiles(const T* from, const Index* offsets, Index count,
                                                    T* re, T* im) {
-  constexpr int n = 64 / sizeof(T);
+  constexpr int n = int(kLines<T>);
   using V = typename VectorOf<T, n>::type;
   constexpr auto lanes = std::make_integer_sequence<int, n>();
   Index j = 0;
-  for (; j + n <= count; j += n)
-    for (Index group = 0; group < kLines; group += n) {
-      V parts[2][n];
+  for (; j + n <= count; j += n) {
+    V parts[2][n];
 #pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) {
-        const T* const x = from + offsets[group + l] + 2 * j;
-        parts[0][l] = load_vector<V>(x), parts[1][l] = load_vector<V>(x + n);
-        unzip(parts[0][l], parts[1][l], lanes);
-      }
-      by_columns<n, n>(parts[0]);
-      by_columns<n, n>(parts[1]);
-#pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) {
-        store_vector(re + (j + i) * kLines + group, parts[0][i]);
-        store_vector(im + (j + i) * kLines + group, parts[1][i]);
-      }
+    for (int l = 0; l < n; ++l) {
+      const T* const x = from + offsets[l] + 2 * j;
+      parts[0][l] = load_vector<V>(x), parts[1][l] = load_vector<V>(x + n);
+      unzip(parts[0][l], parts[1][l], lanes);
     }
+    by_columns<n, n>(parts[0]);
+    by_columns<n, n>(parts[1]);
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) {
+      store_vector(re + (j + i) * n, parts[0][i]);
+      store_vector(im + (j + i) * n, parts[1][i]);
+    }
+  }
   return j;
 }
 template <class T>
 [[gnu::target("arch=x86-64-v4")]] Index put_tiles(const T* re, const T* im, const Index* offsets,
                                                   Index count, T scale_re, T scale_im, T* to) {
-  constexpr int n = 64 / sizeof(T);
+  constexpr int n = int(kLines<T>);
   using V = typename VectorOf<T, n>::type;
   constexpr auto lanes = std::make_integer_sequence<int, n>();
   Index j = 0;
-  for (; j + n <= count; j += n)
-    for (Index group = 0; group < kLines; group += n) {
-      V parts[2][n];
+  for (; j + n <= count; j += n) {
+    V parts[2][n];
 #pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) {
-        parts[0][i] = load_vector<V>(re + (j + i) * kLines + group) * scale_re;
-        parts[1][i] = load_vector<V>(im + (j + i) * kLines + group) * scale_im;
-      }
-      by_columns<n, n>(parts[0]);
-      by_columns<n, n>(parts[1]);
-#pragma GCC unroll 16
-      for (int l = 0; l < n; ++l) {
-        T* const x = to + offsets[group + l] + 2 * j;
-        zip(parts[0][l], parts[1][l], lanes);
-        store_vector(x, parts[0][l]);
-        store_vector(x + n, parts[1][l]);
-      }
+    for (int i = 0; i < n; ++i) {
+      parts[0][i] = load_vector<V>(re + (j + i) * n) * scale_re;
+      parts[1][i] = load_vector<V>(im + (j + i) * n) * scale_im;
     }
+    by_columns<n, n>(parts[0]);
+    by_columns<n, n>(parts[1]);
+#pragma GCC unroll 16
+    for (int l = 0; l < n; ++l) {
+      T* const x = to + offsets[l] + 2 * j;
+      zip(parts[0][l], parts[1][l], lanes);
+      store_vector(x, parts[0][l]);
+      store_vector(x + n, parts[1][l]);
+    }
+  }
   return j;
 }
+template <class T>
 bool takes_tiles(const Numbers& at) {
-  return at.count == kLines && at.step == 2 && prefers_wide_vectors();
+  return at.count == kLines<T> && at.step == 2 && prefers_wide_vectors();
 }
 #else
 template <class T>
@@ -99,7 +98,10 @@ template <class T>
 Index put_tiles(const T*, const T*, const Index*, Index, T, T, T*) {
   return 0;
 }
-bool takes_tiles(const Numbers&) { return false; }
+template <class T>
+bool takes_tiles(const Numbers&) {
+  return false;
+}
 #endif
 
 }  // namespace
@@ -131,7 +133,7 @@ void take_pairs(const T* from, const Numbers& at, Index present, Index n, Planes
   else if (are_apart(at, 2))
     take_dense(from + at.offsets[0], at.step, lines, present, to.re, to.im);
   else {
-    const Index done = takes_tiles(at) ? take_tiles(from, at.offsets, present, to.re, to.im) : 0;
+    const Index done = takes_tiles<T>(at) ? take_tiles(from, at.offsets, present, to.re, to.im) : 0;
     for (Index l = 0; l < lines; ++l) {
       const T* x = from + at.offsets[l] + done * at.step;
       for (Index j = done; j < present; ++j, x += at.step)
@@ -151,7 +153,7 @@ void put_pairs(Planes<T> from, const Numbers& at, Index n, T scale_re, T scale_i
     put_dense(from.re, from.im, at.step, lines, n, scale_re, scale_im, to + at.offsets[0]);
   else {
     const Index done =
-        takes_tiles(at) ? put_tiles(from.re, from.im, at.offsets, n, scale_re, scale_im, to) : 0;
+        takes_tiles<T>(at) ? put_tiles(from.re, from.im, at.offsets, n, scale_re, scale_im, to) : 0;
     for (Index l = 0; l < lines; ++l) {
       T* x = to + at.offsets[l] + done * at.step;
       for (Index j = done; j < n; ++j, x += at.step)

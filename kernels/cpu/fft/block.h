@@ -1,10 +1,11 @@
-// Between tensors and the planes of a transform: up to kLines lines of a tensor, side by side.
+// Between tensors and the planes of a transform: up to kLines<T> lines of a tensor, side by side.
 #pragma once
 #include "passes.h"
 
 namespace rushlight::fft {
 
-inline constexpr Index kLines = 16;
+template <class T>
+inline constexpr Index kLines = 64 / sizeof(T);  // a vector of the widest kind
 
 // Numbers of several lines in a tensor: value j of line l is at offsets[l] + j * step.
 struct Numbers {

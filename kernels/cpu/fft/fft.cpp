@@ -49,7 +49,7 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
     for (; begin < end; ++begin) {
       const Index part = begin % in_run * together;
       const Index first = begin / in_run * run + part, count = std::min(together, run - part);
-      Index to[kLines], from[kLines];
+      Index to[kLines<T>], from[kLines<T>];
       for (Index l = 0; l < count; ++l) {
         Index at[2] = {(first + l) * starts.strides[0][0], (first + l) * starts.strides[1][0]};
         if (starts.rank > 1) starts.at(first + l, at);
@@ -117,7 +117,7 @@ Index lines_together(const Plan<T>& plan, const Lines<2>& lines) {
   if (plan.takes_one_line()) return 1;
   const Index length = plan.inner ? plan.inner->n : plan.n;
   if (length >= kLongLine && lines.step[0] == 1 && lines.step[1] == 1 && length % 8 == 0) return 1;
-  return std::min(kLines, lines.starts.numel);
+  return std::min(kLines<T>, lines.starts.numel);
 }
 
 // The spectrum of real numbers, n / 2 + 1 values, is left in the planes that are returned.
