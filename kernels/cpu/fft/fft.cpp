@@ -4,7 +4,6 @@
 #include "../../fft.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "block.h"
 #include "kernels/cpu/scratch.h"
