@@ -9,11 +9,15 @@ OPS = {
         test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
         test_fft.py::test_refused test_fft.py::test_too_long test_stft.py::test_refused
         test_stft.py::test_warnings
+        test_complex_functions.py::test_refused_with_torchs_type
+        test_complex_numbers.py::test_refused_with_torchs_type
+        test_complex_tensors.py::test_refused_with_torchs_type
         test_numbers_that_fit.py::test_the_refusal_says_what_fits
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
     "the generator of the CPU: its states, and streams that are torch's there alone": """
         test_attention.py::test_dropout_draws_what_torch_draws
+        test_complex_numbers.py::test_random_numbers
         test_random.py::test_a_seed_beyond_64_bits test_random.py::test_states_that_are_none
         test_random.py::test_states_are_exchanged_with_torch
         test_random.py::test_generators_from_several_threads
@@ -30,6 +34,10 @@ OPS = {
         test_fft.py::test_nodes_have_torchs_names test_torch_functions.py::test_factory_kwargs
     """,
     "a tensor without memory": "test_fft.py::test_meta",
+    "dtypes, and numbers of the host": """
+        test_complex_numbers.py::test_numbers_of_numpy test_complex_numbers.py::test_result_types
+        test_complex_numbers.py::test_the_default_dtype_decides
+    """,
 }
 
 NN = {

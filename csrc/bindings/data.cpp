@@ -266,6 +266,17 @@ py::object python_number(const Tensor& t, std::int64_t offset) {
     return py::int_(element_of(t, offset).as<std::uint64_t>(t.dtype()));
   return py::reinterpret_steal<py::object>(to_python(element(t, offset)));
 }
+bool is_complex_number(PyObject* o) {
+  return PyComplex_Check(o) || std::string_view(Py_TYPE(o)->tp_name) == "numpy.complex64";
+}
+PyObject* complex_as_tensor(PyObject* o) {
+  const Py_complex v = PyComplex_AsCComplex(o);
+  if (v.real == -1.0 && PyErr_Occurred()) return nullptr;
+  const Tensor t = empty({}, DType::complex128);
+  store(stored_view_of(t).as<Complex<double>>(), Complex<double>{v.real, v.imag});
+  t->number = true;
+  return wrap(t);
+}
 bool is_true(const Tensor& t) {
   if (is_only_stored(t.dtype())) return element_of(t, t.offset()).as<bool>(t.dtype());
   return item(t).to<bool>();

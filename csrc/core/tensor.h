@@ -43,6 +43,7 @@ struct Body : Shared {
   bool inference = inference_mode;
   Unrecorded unrecorded = Unrecorded::none;
   std::uint16_t output = 0;  // which output of `node` this is
+  bool number = false;  // a number of Python's that no Scalar holds: it promotes as one
   std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
   Shape shape;
   Strides strides;

@@ -71,7 +71,7 @@ static void check_parts(const char* op, const Tensor& a, const char* a_name, con
                        " but got scalar type ", scalar_name(b.dtype()), " for second argument");
 }
 
-Tensor complex_of(const Tensor& real, const Tensor& imag) {
+Tensor complex_of(const Tensor& real, const Tensor& imag, const char* node) {
   check_parts("complex", real, "real", imag, "imag");
   const DType dtype = complex_of(real.dtype());
   Tensor out = real.shape() == imag.shape()
@@ -83,7 +83,7 @@ Tensor complex_of(const Tensor& real, const Tensor& imag) {
     copy_bits(rushlight::imag(out), imag);
   }
   return record(
-      "ComplexBackward0", std::move(out),
+      node, std::move(out),
       [a = real.shape(), b = imag.shape()](Tensor g) {
         return Gradients(sum_to(rushlight::real(g), a), sum_to(rushlight::imag(g), b));
       },

@@ -161,7 +161,9 @@ Tensor to(const Tensor& input, DType dtype, Device device, bool copy, bool non_b
   Tensor out = transfer(input, dtype, device, non_blocking);
   return record(
       "ToCopyBackward0", std::move(out),
-      [d = input.dtype(), at = input.device()](Tensor g) { return Gradients(to(g, d, at)); },
+      [d = input.dtype(), at = input.device()](Tensor g) {
+        return Gradients(to(is_complex(d) ? g : real(g), d, at));
+      },
       input);
 }
 Tensor to(const Tensor& input, DType dtype) { return to(input, dtype, input.device()); }

@@ -139,6 +139,12 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
                      const double* base, const Options& o) {
   if (steps < 0) fail<RuntimeError>("number of steps must be non-negative");
   const DType dtype = o.dtype.value_or(default_dtype());
+  if (is_complex(dtype)) {
+    Options real = o;
+    real.dtype = real_of(dtype);
+    real.requires_grad = false;
+    return finish(to(spaced(name, start, end, steps, base, real), dtype), o);
+  }
   if (dtype == DType::boolean)
     fail<NotImplementedError>("\"", name, "_cpu\" not implemented for 'Bool'");
   if (is_integral(dtype)) {

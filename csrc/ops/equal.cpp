@@ -64,7 +64,7 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
     fail<RuntimeError>("atol must be greater than or equal to zero, but got ", atol);
   if (input.dtype() != other.dtype())
     fail<RuntimeError>(scalar_name(input.dtype()), " did not match ", scalar_name(other.dtype()));
-  const bool floating = is_floating(input.dtype());
+  const bool floating = is_differentiable(input.dtype());
   Value close = Value(input) == Value(other);
   if (equal_nan && floating)
     close = close | (Value(apply<Isnan>(input)) & Value(apply<Isnan>(other)));

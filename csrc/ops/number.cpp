@@ -48,6 +48,20 @@ void check_fits(std::string_view op, const char* argument, Scalar value, DType d
                      of.high, ": convert the tensor first, for example with .long() or .float()");
 }
 
+Tensor number_as(std::string_view op, const Tensor& number, DType dtype) {
+  if (is_complex(dtype)) return to(number, dtype);
+  const auto v = element_of(number, number.offset()).as<Complex<double>>(number.dtype());
+  if (dtype == DType::boolean)
+    return scalar_tensor(Scalar(v.real != 0 || v.imag != 0), dtype, number.device());
+  if (v.imag != 0)
+    fail<RuntimeError>("value cannot be converted to type ", c_name(dtype), " without overflow\n",
+                       op, "(): the number is ", v.real, " + ", v.imag, "j, and ", dtype,
+                       " holds real ones: convert the tensor first, for ",
+                       "example with .cfloat()");
+  check_fits(op, "value", Scalar(v.real), dtype);
+  return scalar_tensor(Scalar(v.real), dtype, number.device());
+}
+
 void check_value(std::string_view op, const Tensor& value, DType dtype) {
   if (is_integral(dtype) && value.dtype() != dtype && value.device().is_cpu() &&
       !is_complex(value.dtype()) && !is_only_stored(value.dtype()))

@@ -39,7 +39,7 @@ DType dtype_of(Scalar number);  // of a tensor that is made of it: bool, int64 o
 // ---- views between complex tensors and their parts (complex.cpp)
 Tensor view_as_real(const Tensor& input);
 Tensor view_as_complex(const Tensor& input);
-Tensor complex_of(const Tensor& real, const Tensor& imag);
+Tensor complex_of(const Tensor& real, const Tensor& imag, const char* node = "ComplexBackward0");
 Tensor polar(const Tensor& abs, const Tensor& angle);
 Tensor conj(const Tensor& input);  // a new tensor, where the numbers are complex
 Tensor real(const Tensor& input);
@@ -48,6 +48,8 @@ Tensor imag(const Tensor& input);
 // ---- numbers among integers (number.cpp)
 bool holds(DType dtype, Scalar value);  // torch's law: -200 is 56 of uint8, but -200.0 is refused
 void check_fits(std::string_view op, const char* argument, Scalar value, DType dtype);
+// A complex number (core/tensor.h) as one of this dtype: where that is real, so must be the number.
+Tensor number_as(std::string_view op, const Tensor& number, DType dtype);
 // The one element of a tensor, where that is no wait.
 void check_value(std::string_view op, const Tensor& value, DType dtype);
 Scalar wrapped_to(DType dtype, Scalar value);  // an integer as dtype holds it: 300 is 44 of uint8

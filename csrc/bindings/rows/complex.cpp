@@ -14,6 +14,10 @@ template <int>  // one entry of the module per name
 Tensor input_itself(const Tensor& input) {
   return input;
 }
+Tensor conj_in_place(const Tensor& input) {
+  copy_(input, conj(input));
+  return input;
+}
 template <int>
 bool never(const Tensor&) {
   return false;
@@ -138,7 +142,8 @@ Shape:
 
 >>> torch.conj_physical(torch.tensor([1.0]))
 tensor([1.]))");
-  op<&input_itself<5>>(m, "conj_physical_(input)", As::both, "conj_physical() in place.");
+  op<&conj_in_place>(m, "conj_physical_(input)", with_complex(As::both),
+                     "conj_physical() in place.");
   op<&isreal>(m, "isreal(input)", stored(As::both),
               R"(Where the imaginary part is 0: everywhere in a real tensor.
 

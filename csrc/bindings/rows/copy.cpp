@@ -91,7 +91,8 @@ Tensor fill_op(const Tensor& self, Input value) {
   if (value.tensor->dim() != 0)
     fail<RuntimeError>("fill_ only supports 0-dimension value tensor but got tensor with ",
                        value.tensor->dim(), " dimensions.");
-  copy_(self, *value.tensor);
+  copy_(self,
+        (*value.tensor)->number ? number_as("fill_", *value.tensor, self.dtype()) : *value.tensor);
   return self;
 }
 Tensor filled_copy(const Tensor& input, Input value) {

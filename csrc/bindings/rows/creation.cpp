@@ -22,13 +22,15 @@ DType or_default(Dt dtype) { return dtype ? *dtype : default_dtype(); }
 Device or_default(Dv device) { return device ? resolve(*device) : default_device(); }
 
 Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_grad, bool pin,
-                const Scalar* value = nullptr) {
-  if (value) check_fits("full", "fill_value", *value, dtype);
-  Tensor t = value ? full(size, *value, dtype, device) : empty(size, dtype, device);
+                const AnyNumber* value = nullptr) {
+  if (value && !value->complex) check_fits("full", "fill_value", value->scalar, dtype);
+  Tensor t = value && !value->complex ? full(size, value->scalar, dtype, device)
+                                      : empty(size, dtype, device);
+  if (value && value->complex) copy_(t, number_as("full", value->complex, dtype));
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
 Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
-                const Scalar* value = nullptr) {
+                const AnyNumber* value = nullptr) {
   return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
 }
 
@@ -64,8 +66,9 @@ Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, 
   Tensor t = empty_in_format(size.view(), or_default(dtype), or_default(device), format);
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
-Tensor constant(const char* op, const Shape& size, Scalar value, const Out& out, Dt dtype,
+Tensor constant(const char* op, const Shape& size, Scalar scalar, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
+  const AnyNumber value{scalar, {}};
   return made(op, out, dtype, device, requires_grad,
               [&](Dt d, Dv v) { return by_shape(size, d, v, false, pin, &value); });
 }
@@ -77,25 +80,26 @@ Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, b
                bool pin) {
   return constant("ones", size, 1, out, dtype, device, requires_grad, pin);
 }
-Tensor full_op(Listed size, Scalar fill_value, const Out& out, Dt dtype, Layout, Dv device,
+Tensor full_op(Listed size, AnyNumber fill_value, const Out& out, Dt dtype, Layout, Dv device,
                bool requires_grad, bool pin) {
   return made("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    const DType kind = fill_value.is_floating()                   ? default_dtype()
-                       : fill_value.kind == Scalar::Kind::boolean ? DType::boolean
-                                                                  : DType::int64;
+    const DType kind =
+        fill_value.complex ? complex_of(default_dtype()) : dtype_of(fill_value.scalar);
     return by_shape(size, d.value_or(kind), or_default(v), false, pin, &fill_value);
   });
 }
 
 Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool pin, Format format,
-            std::optional<Scalar> value) {
+            std::optional<AnyNumber> value) {
   const Device at = device ? resolve(*device) : input.device();
   const DType d = dtype.value_or(input.dtype());
-  if (value) check_fits("full_like", "fill_value", *value, d);
+  if (value && !value->complex) check_fits("full_like", "fill_value", value->scalar, d);
   Tensor t = empty_like(input, d, at, format);
-  if (value && !at.is_meta() && t.numel()) {
-    check_has_cast(*value, d);
-    backend(at).copy->fill(stored_view_of(t), *value);
+  if (value && value->complex) {
+    copy_(t, number_as("full_like", value->complex, d));
+  } else if (value && !at.is_meta() && t.numel()) {
+    check_has_cast(value->scalar, d);
+    backend(at).copy->fill(stored_view_of(t), value->scalar);
   }
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
@@ -103,18 +107,18 @@ Tensor empty_like_op(const Tensor& input, Dt dtype, Layout, Dv device, bool requ
                      Format format) {
   return like(input, dtype, device, requires_grad, pin, format, {});
 }
-Tensor full_like_op(const Tensor& input, Scalar fill_value, Dt dtype, Layout, Dv device,
+Tensor full_like_op(const Tensor& input, AnyNumber fill_value, Dt dtype, Layout, Dv device,
                     bool requires_grad, bool pin, Format format) {
   return like(input, dtype, device, requires_grad, pin, format, fill_value);
 }
 template <int Value>
 Tensor constant_like(const Tensor& input, Dt dtype, Layout, Dv device, bool requires_grad, bool pin,
                      Format format) {
-  return like(input, dtype, device, requires_grad, pin, format, Scalar(Value));
+  return like(input, dtype, device, requires_grad, pin, format, AnyNumber{Scalar(Value), {}});
 }
 
 Tensor new_by_shape(const Tensor& self, const Shape& size, Dt dtype, Dv device, bool requires_grad,
-                    bool pin, const Scalar* value = nullptr) {
+                    bool pin, const AnyNumber* value = nullptr) {
   return by_shape(size, dtype.value_or(self.dtype()), device ? resolve(*device) : self.device(),
                   requires_grad, pin, value);
 }
@@ -122,14 +126,14 @@ Tensor new_empty(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv dev
                  bool requires_grad, bool pin) {
   return new_by_shape(self, size, dtype, device, requires_grad, pin);
 }
-Tensor new_full(const Tensor& self, Listed size, Scalar fill_value, Dt dtype, Layout, Dv device,
+Tensor new_full(const Tensor& self, Listed size, AnyNumber fill_value, Dt dtype, Layout, Dv device,
                 bool requires_grad, bool pin) {
   return new_by_shape(self, size, dtype, device, requires_grad, pin, &fill_value);
 }
 template <int Value>
 Tensor new_constant(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv device,
                     bool requires_grad, bool pin) {
-  const Scalar value(Value);
+  const AnyNumber value{Scalar(Value), {}};
   return new_by_shape(self, size, dtype, device, requires_grad, pin, &value);
 }
 
@@ -150,8 +154,29 @@ Scalar end_of_range(const char* op, const char* name, const Input& end) {
                        " with ", end.tensor->dim(), " dimension(s).");
   return item(*end.tensor);
 }
+bool is_complex_end(const Input& end) { return end.tensor && is_complex(end.tensor->dtype()); }
+Tensor complex_linspace(const Input& start, const Input& end, std::int64_t steps, const Out& out,
+                        Dt dtype, Dv device, bool requires_grad) {
+  const auto part = [&](const Input& from, bool imaginary) -> Scalar {
+    if (!is_complex_end(from)) return imaginary ? Scalar(0.0) : end_of_range("linspace", "", from);
+    const Tensor t = detach(*from.tensor);
+    const Tensor one = imaginary ? imag(t) : real(t);
+    return end_of_range("linspace", "start or end", as_input(one));
+  };
+  return made("linspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
+    const DType kind = d.value_or(complex_of(default_dtype()));
+    if (!is_complex(kind))
+      fail<RuntimeError>("value cannot be converted to type ", c_name(kind), " without overflow\n",
+                         "linspace(): an end is complex, and dtype is ", kind);
+    const Options o{real_of(kind), v};
+    return complex_of(linspace(part(start, false), part(end, false), steps, o),
+                      linspace(part(start, true), part(end, true), steps, o));
+  });
+}
 Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Layout,
                    Dv device, bool requires_grad, bool pin) {
+  if (is_complex_end(start) || is_complex_end(end))
+    return complex_linspace(start, end, steps, out, dtype, device, requires_grad);
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
   return made("linspace", out, dtype, device, requires_grad,
@@ -170,7 +195,7 @@ Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt 
   return made("eye", out, dtype, device, requires_grad,
               [&](Dt d, Dv v) { return eye(n, m.value_or(n), Options{d, v, false, pin}); });
 }
-Tensor scalar_tensor_op(Scalar s, Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
+Tensor scalar_tensor_op(AnyNumber s, Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   return by_shape({}, dtype, device, requires_grad, pin, &s);
 }
 Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Layout, Dv device, bool requires_grad,
@@ -357,7 +382,7 @@ tensor([1, 4, 7]))");
   op<&linspace_op>(m,
                    "linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, "
                    "requires_grad=False, pin_memory=False)",
-                   kOnly,
+                   with_complex(kOnly),
                    R"(`steps` values at equal distances from start to end, both included.
 
 Args:
@@ -373,7 +398,7 @@ tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))");
   op<&logspace_op>(m,
                    "logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, "
                    "device=None, requires_grad=False, pin_memory=False)",
-                   kOnly,
+                   with_complex(kOnly),
                    R"(The powers base^x for the values x of linspace(start, end, steps).
 
 Args:

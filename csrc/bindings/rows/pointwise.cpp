@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "bindings/data.h"
 #include "bindings/module.h"
 #include "bindings/table/overrides.h"
 
@@ -91,10 +92,51 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   return wrap(pointwise(op, in, parameters, into));
 }
 
+static PyObject* call(const PointwiseFace& f, const Signature& s, Into::Kind kind, PyObject* self,
+                      PyObject* const* args, Py_ssize_t n, PyObject* keywords);
+
+// Complex numbers, which no Scalar holds, as tensors where a number may stand: the call with them,
+// or null where there is none, or with an error in flight.
+static PyObject* call_with_complex(const PointwiseFace& f, const Signature& s, Into::Kind kind,
+                                   PyObject* self, PyObject* const* args, Py_ssize_t n,
+                                   PyObject* keywords) {
+  std::vector<PyObject*> values(args, args + n + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
+  std::vector<py::object> held;
+  const auto takes_number = [&](std::size_t at) {
+    if (at < std::size_t(n))
+      at += self ? 1 : 0;
+    else
+      for (std::size_t k = at - std::size_t(n), i = 0; i < s.parameters.size(); ++i)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, Py_ssize_t(k)), s.parameters[i].key) == 0)
+          at = i;
+    return at < std::size_t(f.op->inputs) && (at ? !f.op->tensors_only : f.op->scalar_first);
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!is_complex_number(values[i]) || !takes_number(i)) continue;
+    held.push_back(py::reinterpret_steal<py::object>(complex_as_tensor(values[i])));
+    if (!held.back()) return nullptr;
+    values[i] = held.back().ptr();
+  }
+  return held.empty() ? nullptr : call(f, s, kind, self, values.data(), n, keywords);
+}
+
 // A call with an error in flight: the result of the class that takes it over, or null.
 [[gnu::cold]] static PyObject* refused_call(const PointwiseFace& f, const Signature& s,
                                             Into::Kind kind, PyObject* self, PyObject* const* args,
                                             Py_ssize_t n, PyObject* keywords) {
+  if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyObject *error, *value, *trace;
+    PyErr_Fetch(&error, &value, &trace);
+    PyObject* result = call_with_complex(f, s, kind, self, args, n, keywords);
+    if (!result && !PyErr_Occurred()) {
+      PyErr_Restore(error, value, trace);
+    } else {
+      Py_XDECREF(error);
+      Py_XDECREF(value);
+      Py_XDECREF(trace);
+      return result;
+    }
+  }
   const PointwiseEntries& e = *f.entries;
   const auto entry = &s == &f.functional  ? e.functional
                      : kind == Into::self ? (self ? e.in_place : e.in_place_function)

@@ -31,8 +31,9 @@ Tensor power_of(Input base, Input exponent) {
     cast.emplace(in, 2, kFullOnCuda);
   return pow(in[0], in[1]);
 }
+static bool is_number(const Input& i) { return !i.tensor || (*i.tensor)->number; }
 static Tensor pow_function(Input a, Input b) {
-  if (!a.tensor && !b.tensor)
+  if (is_number(a) && is_number(b))
     fail<TypeError>("pow(): argument 'input' (position 1) must be Tensor, not Number");
   return pow(a, b);
 }
@@ -114,7 +115,8 @@ static Tensor threshold_functional(const Tensor& x, Scalar limit, Scalar value, 
 }
 // As in torch a difference, whose tanh() of a half is one too.
 static Tensor tanhshrink_functional(const Tensor& x) {
-  return is_reduced(x.dtype()) ? sub(x, apply<Tanh>(x)) : apply<Tanhshrink>(x);
+  return is_reduced(x.dtype()) || is_complex(x.dtype()) ? sub(x, apply<Tanh>(x))
+                                                        : apply<Tanhshrink>(x);
 }
 static Tensor relu6_functional(const Tensor& x, Truth inplace) {
   const Input in = as_input(x);
@@ -155,7 +157,7 @@ tensor([0.5000, 1.5000]))");
   op<&true_divide_in_place>(m, "true_divide_(input, other)", stored(As::method),
                             "true_divide() in place.");
   op<&pow_function>(m, "pow(input, exponent, *, out=None)",
-                    {.as = As::function, .autocast = kFullOnCuda},
+                    with_complex({.as = As::function, .autocast = kFullOnCuda}),
                     R"(input to the power exponent; one of the two may be a scalar.
 
 Args:
@@ -169,9 +171,10 @@ Shape:
 tensor([1., 4., 9.]))");
   publish_alias(m, As::both, "div", "divide");
   publish_alias(m, As::method, "div_", "divide_");
-  op<&pow_method>(m, "pow(input, exponent)", As::method, "torch.pow() as a method.");
-  op<&pow_in_place>(m, "pow_(input, exponent)", As::method, "pow() in place.");
-  op<&float_power_function>(m, "float_power(input, exponent, *, out=None)", As::function,
+  op<&pow_method>(m, "pow(input, exponent)", with_complex(As::method), "torch.pow() as a method.");
+  op<&pow_in_place>(m, "pow_(input, exponent)", with_complex(As::method), "pow() in place.");
+  op<&float_power_function>(m, "float_power(input, exponent, *, out=None)",
+                            with_complex(As::function),
                             R"(pow() in float64.
 
 Args:
@@ -184,9 +187,9 @@ Shape:
 
 >>> torch.float_power(torch.tensor([2, 3]), 2)
 tensor([4., 9.], dtype=torch.float64))");
-  op<&float_power_method>(m, "float_power(input, exponent)", As::method,
+  op<&float_power_method>(m, "float_power(input, exponent)", with_complex(As::method),
                           "torch.float_power() as a method.");
-  op<&float_power_in_place>(m, "float_power_(input, exponent)", As::method,
+  op<&float_power_in_place>(m, "float_power_(input, exponent)", with_complex(As::method),
                             "float_power() in place, of float64.");
 }
 
@@ -219,7 +222,7 @@ Shape:
 tensor([ 0.,  2., -2.]))");
   op<&round_in_place>(m, "round_(input, *, decimals=0)", As::both, "round() in place.");
   op<&nan_to_num_function>(m, "nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None)",
-                           As::both,
+                           with_complex(As::both),
                            R"(NaN, infinity and -infinity replaced by numbers.
 
 Args:
@@ -232,9 +235,9 @@ Shape:
 
 >>> torch.nan_to_num(torch.tensor([float('nan'), float('inf'), 1.]), posinf=9.)
 tensor([0., 9., 1.]))");
-  op<&nan_to_num_in_place>(m, "nan_to_num_(input, nan=None, posinf=None, neginf=None)", As::both,
-                           "nan_to_num() in place.");
-  op<&positive>(m, "positive(input)", As::both,
+  op<&nan_to_num_in_place>(m, "nan_to_num_(input, nan=None, posinf=None, neginf=None)",
+                           with_complex(As::both), "nan_to_num() in place.");
+  op<&positive>(m, "positive(input)", with_complex(As::both),
                 R"(The input itself; bools are refused.
 
 Shape:
@@ -374,7 +377,7 @@ Shape:
 
 >>> torch.nn.functional.relu6(torch.tensor([-1.0, 7.0]))
 tensor([0., 6.]))");
-  op<&tanhshrink_functional>(m, "tanhshrink(input)", As::functional, R"(x - tanh(x)
+  op<&tanhshrink_functional>(m, "tanhshrink(input)", with_complex(As::functional), R"(x - tanh(x)
 
 Shape:
     that of input.
@@ -388,7 +391,7 @@ tensor([-0.2384,  0.0379,  3.0007]))");
 static void bind_choices(py::module_& m) {
   overloads<&where_function, &where_holds>(
       m, {"where(condition, input, other, *, out=None)", "where(condition)"},
-      {.as = As::function, .exact = true},
+      with_complex({.as = As::function, .exact = true}),
       R"(input where condition is True, else other; of condition alone, the indices of True.
 
 Args:
@@ -402,8 +405,9 @@ Shape:
 >>> x = torch.tensor([-1., 2.])
 >>> torch.where(x > 0, x, 0.)
 tensor([0., 2.]))");
-  op<&where_method>(m, "where(input, condition, other)", As::method, "torch.where() as a method.");
-  op<&masked_fill_function>(m, "masked_fill(input, mask, value)", As::both,
+  op<&where_method>(m, "where(input, condition, other)", with_complex(As::method),
+                    "torch.where() as a method.");
+  op<&masked_fill_function>(m, "masked_fill(input, mask, value)", with_complex(As::both),
                             R"(`value` where mask is True, else input.
 
 Args:
@@ -415,7 +419,7 @@ Shape:
 
 >>> torch.tensor([1., 2.]).masked_fill(torch.tensor([True, False]), -1)
 tensor([-1.,  2.]))");
-  op<&masked_fill_in_place>(m, "masked_fill_(input, mask, value)", As::method,
+  op<&masked_fill_in_place>(m, "masked_fill_(input, mask, value)", with_complex(As::method),
                             "masked_fill() in place.");
 }
 

@@ -126,7 +126,7 @@ Shape:
 
 >>> torch.rrelu(torch.tensor([-1.0]), 0.5, 0.5)
 tensor([-0.5000]))");
-  op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", kMethod,
+  op<&uniform_op>(m, "uniform_(self, from=0, to=1, *, generator=None)", with_complex(kMethod),
                   R"(Fills the tensor with random numbers of the uniform distribution on [from, to).
 
 Args:
@@ -135,7 +135,7 @@ Args:
 
 >>> torch.empty(2).uniform_(3, 4).floor()
 tensor([3., 3.]))");
-  op<&normal_op>(m, "normal_(self, mean=0, std=1, *, generator=None)", kMethod,
+  op<&normal_op>(m, "normal_(self, mean=0, std=1, *, generator=None)", with_complex(kMethod),
                  R"(Fills the tensor with random numbers of a normal distribution.
 
 Args:
@@ -219,7 +219,7 @@ void bind_new(py::module_& m) {
   op<&rand_op>(m,
                "rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=False)",
-               kFunction,
+               with_complex(kFunction),
                R"(Random numbers of the uniform distribution on [0, 1).
 
 Shape:
@@ -230,7 +230,7 @@ torch.Size([2, 3]))");
   op<&randn_op>(m,
                 "randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                 "requires_grad=False, pin_memory=False)",
-                kFunction,
+                with_complex(kFunction),
                 R"(Random numbers of the standard normal distribution.
 
 Shape:
@@ -276,7 +276,7 @@ tensor([0, 1, 2, 3]))");
   op<&rand_like_op>(m,
                     "rand_like(input, *, generator=None, dtype=None, layout=None, device=None, "
                     "requires_grad=False, pin_memory=False, memory_format=None)",
-                    kFunction,
+                    with_complex(kFunction),
                     R"(rand() with the shape, dtype and device of input.
 
 Shape:
@@ -287,7 +287,7 @@ torch.Size([2, 3]))");
   op<&randn_like_op>(m,
                      "randn_like(input, *, generator=None, dtype=None, layout=None, device=None, "
                      "requires_grad=False, pin_memory=False, memory_format=None)",
-                     kFunction,
+                     with_complex(kFunction),
                      R"(randn() with the shape, dtype and device of input.
 
 Shape:
@@ -321,7 +321,7 @@ tensor([7, 7, 7]))");
        "normal(mean, std, *, generator=None, out=None)",
        "normal(mean, std, size, *, generator=None, out=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False)"},
-      kFunction,
+      with_complex(kFunction),
       R"(Random numbers of normal distributions, whose means and deviations are numbers or tensors.
 
 Args:

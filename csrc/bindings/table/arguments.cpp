@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "bindings/data.h"
 #include "core/backend.h"
 #include "ops/ops.h"
 
@@ -124,6 +125,7 @@ bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
     return true;
   }
   if (const Tensor* t = as_tensor(o)) return read_number_of_tensor(*t, s);
+  if (is_complex_number(o)) return false;
   bool truth;
   if (Argument<bool>::read_slowly(o, truth)) {
     s = Scalar(truth);
@@ -142,6 +144,20 @@ bool Argument<Scalar>::read_slowly(PyObject* o, Scalar& s) {
   return true;
 }
 
+bool Argument<AnyNumber>::read_slowly(PyObject* o, AnyNumber& s) {
+  if (const Tensor* t = as_tensor(o); t && is_complex(t->dtype())) {
+    if (t->dim() != 0 || t->requires_grad()) return false;
+    s.complex = to(*t, DType::complex128, kCpu, true);
+    s.complex->number = true;
+    return true;
+  }
+  if (!is_complex_number(o)) return Argument<Scalar>::read(o, s.scalar);
+  const auto number = pybind11::reinterpret_steal<pybind11::object>(complex_as_tensor(o));
+  if (!number) throw pybind11::error_already_set();
+  s.complex = *as_tensor(number.ptr());
+  return true;
+}
+
 bool Argument<DType>::read_stored(PyObject* o, DType& s) {
   for (int i = kDTypes; i < kStoredDTypes; ++i)
     if (o == dtype_objects[i]) {
@@ -157,6 +173,8 @@ bool Argument<DType>::read_python_type(PyObject* o, DType& s) {
     s = DType::int64;
   else if (o == reinterpret_cast<PyObject*>(&PyBool_Type))
     s = DType::boolean;
+  else if (o == reinterpret_cast<PyObject*>(&PyComplex_Type))
+    return read_stored(dtype_objects[int(DType::complex128)], s);
   else
     return false;
   return true;

@@ -111,6 +111,20 @@ struct Argument<Scalar> : ByValue<Scalar> {
   static bool read_slowly(PyObject* o, Scalar& s);
 };
 
+// A number that may be complex: then it is a 0-d tensor.
+struct AnyNumber {
+  Scalar scalar;
+  Tensor complex;
+};
+template <>
+struct Argument<AnyNumber> : ByValue<AnyNumber> {
+  static constexpr const char *expected = "Number", *stub = "complex";
+  static bool read(PyObject* o, AnyNumber& s) {
+    return PyFloat_CheckExact(o) ? Argument<Scalar>::read(o, s.scalar) : read_slowly(o, s);
+  }
+  static bool read_slowly(PyObject* o, AnyNumber& s);
+};
+
 template <>
 struct Argument<std::string_view> : ByValue<std::string_view> {
   static constexpr const char *expected = "str", *stub = "str";

@@ -55,6 +55,8 @@ struct Row {
   bool in_dtype_of_out = false;  // without dtype=, that of out= is taken for it
   bool differentiable = true;
   bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them
+  bool complex = false;  // takes complex64 and complex128, but none of the others
+  bool by_parts = false;  // and is called with their real and their imaginary parts
   bool waits = false;  // the host waits for the device, to learn a size or to check a value
 };
 // Rows that make, copy, cast, view and look at tensors, of any dtype.
@@ -63,5 +65,16 @@ constexpr Row stored(Row row) {
   return row;
 }
 constexpr Row stored(As as) { return stored(Row{.as = as}); }
+// Rows that compute with complex numbers too.
+constexpr Row with_complex(Row row) {
+  row.complex = true;
+  return row;
+}
+constexpr Row with_complex(As as) { return with_complex(Row{.as = as}); }
+constexpr Row by_parts(Row row) {
+  row.complex = row.by_parts = true;
+  return row;
+}
+constexpr Row by_parts(As as) { return by_parts(Row{.as = as}); }
 
 }  // namespace rushlight::python

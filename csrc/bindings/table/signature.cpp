@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "bindings/data.h"
 #include "bindings/warnings.h"
 #include "overrides.h"
 #include "return_types.h"
@@ -342,6 +343,22 @@ static bool wrong_rest(const Signature& s, const char* expected, const Call& cal
 
 PyObject* wrong_argument(const Signature& s, const Call& call, std::size_t i,
                          const char* expected) {
+  if (s.row.by_parts && !PyErr_Occurred() && is_complex_number(call.values[i]) &&
+      std::string_view(expected) == Argument<Scalar>::expected) {
+    PyObject* result = call_by_parts(s, call);
+    if (result) return result;
+  }
+  // A complex number, which no Scalar holds, becomes a tensor where it may be one.
+  if (!PyErr_Occurred() && !call.rest.first && is_complex_number(call.values[i]) &&
+      std::string_view(expected) == Argument<Input>::expected) {
+    const auto number = py::reinterpret_steal<py::object>(complex_as_tensor(call.values[i]));
+    if (!number) return nullptr;
+    std::vector<PyObject*> values(call.values, call.values + s.count());
+    values[i] = number.ptr();
+    Call changed = call;
+    changed.values = values.data();
+    return s.call(changed);
+  }
   if (!PyErr_Occurred()) {
     if (s.variadic && int(i) + 1 == s.positional && call.rest.first)
       wrong_rest(s, expected, call);

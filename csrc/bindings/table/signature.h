@@ -111,8 +111,10 @@ PyObject* refused(const Signature& s, const Call& call);
 // The same where the parameter at `i` cannot be read: a TypeError, unless an error is in flight.
 PyObject* wrong_argument(const Signature& s, const Call& call, std::size_t i, const char* expected);
 PyObject* raise_current(const Signature& s, const Call& call);
-// NotImplementedError where an argument is such a dtype, or a tensor of one.
-void refuse_stored_arguments(const Signature& s, const Call& call);
+// NotImplementedError where an argument is such a dtype, or a tensor of one; but for rows that take
+// complex numbers, which are called by parts (complex_parts.cpp), or null: as any other.
+PyObject* call_of_stored(const Signature& s, const Call& call);
+PyObject* call_by_parts(const Signature& s, const Call& call);
 // Gives the parameter dtype that of `out`, where the call does not.
 void take_dtype_of(const Signature& s, PyObject* out, PyObject** values);
 // Calls again with the arguments as autocast casts them.
@@ -228,7 +230,7 @@ struct Entry<F, Tag> {
     if (!((read<I, A>(c, std::get<I>(slots)) || (at = I, false)) && ...)) [[unlikely]]
       return wrong_argument(signature, c, at, expected[at]);
     if (has_stored_dtypes && !signature.row.stored) [[unlikely]]
-      refuse_stored_arguments(signature, c);
+      if (PyObject* result = call_of_stored(signature, c)) return result;
     if constexpr (std::is_void_v<R>) {
       F(Argument<A>::pass(std::get<I>(slots))...);
       Py_RETURN_NONE;

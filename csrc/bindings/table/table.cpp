@@ -42,7 +42,8 @@ py::list rows() {
                      py::make_tuple(word_of(row.row.autocast.cpu), word_of(row.row.autocast.cuda)),
                  "copy"_a = row.row.copy, "exact"_a = row.row.exact,
                  "differentiable"_a = row.row.differentiable, "waits"_a = row.row.waits,
-                 "stored"_a = row.row.stored, "module"_a = row.module, "aliases"_a = aliases));
+                 "stored"_a = row.row.stored, "complex"_a = row.row.complex,
+                 "module"_a = row.module, "aliases"_a = aliases));
   }
   return all;
 }

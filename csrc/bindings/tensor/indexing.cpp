@@ -238,6 +238,10 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
       }
       index_put_(a.view, a.indices, number);
       return 0;
+    } else if (is_complex_number(value)) {
+      const auto complex = py::reinterpret_steal<py::object>(complex_as_tensor(value));
+      if (!complex) throw py::error_already_set();
+      source = number_as("__setitem__", *as_tensor(complex.ptr()), a.view.dtype());
     } else {
       fail<TypeError>("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.",
                       scalar_name(t.dtype()), "Tensor\n",

@@ -7,6 +7,8 @@
 #include "bindings/rows/pointwise.h"
 #include "ops/linalg/matmul.h"
 
+namespace py = pybind11;
+
 namespace rushlight::python {
 namespace {
 
@@ -23,14 +25,22 @@ PyObject* of_operands(PyObject* result, PyObject* a, PyObject* b) {
 
 // What reading an operand left behind: an error of its own, or only "not such a thing". Where that
 // is of a class with __torch_function__, the slot is called again, which looks from now on.
+// A complex number, which no Scalar holds, becomes a tensor, and `slot` is called with that.
 template <class... A>
-PyObject* not_implemented(PyObject* (*again)(A...), std::type_identity_t<A>... a) {
-  PyObject* const args[] = {a...};
-  if (!PyErr_Occurred() && !overriding && is_taken_over(nullptr, args, 2)) {
+PyObject* not_implemented(PyObject* (*again)(A...), std::type_identity_t<PyObject* (*)(A...)> slot,
+                          std::type_identity_t<A>... a) {
+  std::array<PyObject*, sizeof...(A)> args = {a...};
+  if (!PyErr_Occurred() && !overriding && is_taken_over(nullptr, args.data(), 2)) {
     start_overriding();
     return again(a...);
   }
   if (PyErr_Occurred()) return nullptr;
+  for (const std::size_t i : {0, 1})
+    if (slot && is_complex_number(args[i]) && as_tensor(args[1 - i])) {
+      const auto number = py::reinterpret_steal<py::object>(complex_as_tensor(args[i]));
+      args[i] = number.ptr();
+      return number ? std::apply(slot, std::tuple_cat(args)) : nullptr;
+    }
   Py_RETURN_NOTIMPLEMENTED;
 }
 
@@ -46,7 +56,7 @@ template <class Op>
 PyObject* binary(PyObject* a, PyObject* b) {
   try {
     Input in[2];
-    if (!read_operands(a, b, in)) return not_implemented(again<Op>, a, b);
+    if (!read_operands(a, b, in)) return not_implemented(again<Op>, binary<Op>, a, b);
     // number + tensor is add(tensor, number), as the order of grad_fn.next_functions tells.
     if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>)
       if (!in[0].tensor) std::swap(in[0], in[1]);
@@ -60,7 +70,7 @@ PyObject* in_place(PyObject* self, PyObject* other) {
   try {
     Input in[2];
     if (!read_operands(self, other, in) || !in[0].tensor)
-      return not_implemented(WatchedSlot<in_place<Op>>::call, self, other);
+      return not_implemented(WatchedSlot<in_place<Op>>::call, in_place<Op>, self, other);
     pointwise(pointwise_op<Op>(), in, &kOne, {Into::self, in[0].tensor});
     return Py_NewRef(self);
   } catch (...) {
@@ -76,7 +86,8 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   try {
     Input in[2];
-    if (!read_operands(a, b, in)) return not_implemented(WatchedSlot<power>::call, a, b, modulus);
+    if (!read_operands(a, b, in))
+      return not_implemented(WatchedSlot<power>::call, power, a, b, modulus);
     return of_operands(wrap(power_of(in[0], in[1])), a, b);
   } catch (...) {
     return raise_current();
@@ -86,7 +97,7 @@ PyObject* power_in_place(PyObject* self, PyObject* b, PyObject* modulus) {
   try {
     Input in[2];
     if (!read_operands(self, b, in) || !in[0].tensor)
-      return not_implemented(WatchedSlot<power_in_place>::call, self, b, modulus);
+      return not_implemented(WatchedSlot<power_in_place>::call, power_in_place, self, b, modulus);
     pow(in[0], in[1], {Into::self, in[0].tensor});
     return Py_NewRef(self);
   } catch (...) {
@@ -119,7 +130,7 @@ PyObject* plus(PyObject* self) {
 }
 PyObject* product(PyObject* a, PyObject* b) {
   const Tensor *left = as_tensor(a), *right = as_tensor(b);
-  if (!left || !right) return not_implemented(WatchedSlot<product>::call, a, b);
+  if (!left || !right) return not_implemented(WatchedSlot<product>::call, nullptr, a, b);
   try {
     if (!autocast.on) [[likely]]
       return of_operands(wrap(matmul(*left, *right)), a, b);
@@ -160,6 +171,11 @@ PyObject* divide(PyObject* a, PyObject* b) {
       Input in[2];
       if (!read_operands(a, b, in)) {
         if (PyErr_Occurred()) return nullptr;
+        if (is_complex_number(a)) {
+          const auto number = py::reinterpret_steal<py::object>(complex_as_tensor(a));
+          const auto inverse = py::reinterpret_steal<py::object>(unary<Reciprocal>(b));
+          return number && inverse ? binary<Mul>(inverse.ptr(), number.ptr()) : nullptr;
+        }
       } else if (!in[0].tensor) {
         const Tensor inverse = pointwise(pointwise_op<Reciprocal>(), &in[1]);
         const Input factors[] = {as_input(inverse), in[0]};

@@ -21,6 +21,8 @@ struct Promotion {
   void add(const Input& i) {
     if (!i.tensor)
       add(2, dtype_of(i.scalar));
+    else if ((*i.tensor)->number)
+      add(2, complex_of(default_dtype()));
     else
       add(i.tensor->dim() == 0 ? 1 : 0, i.tensor->dtype());
   }
@@ -84,22 +86,25 @@ static void check_same_dtypes(const PointwiseOp& op, const Input* in) {
                          names[i], ".to(input.dtype)");
 }
 
+void check_difference(const PointwiseOp& op, const Input* in, DType common) {
+  if (op.index != pointwise_op<Sub>().index && op.index != pointwise_op<Rsub>().index) return;
+  const bool a = is_bool(in[0]), b = is_bool(in[1]);
+  if (a && b && common == DType::boolean)
+    fail<RuntimeError>(
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+        "`logical_xor()` operator instead.");
+  if (a || b)
+    fail<RuntimeError>(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+        "to invert a mask, use the `~` or `logical_not()` operator instead.");
+}
+
 DType common_dtype(const PointwiseOp& op, const Input* in, bool on_cuda) {
   Promotion p;
   for (int i = 0; i < op.inputs; ++i)
     if (!(op.bool_inputs >> i & 1)) p.add(in[i]);
   DType d = p.result();
-  if (op.index == pointwise_op<Sub>().index || op.index == pointwise_op<Rsub>().index) {
-    const bool a = is_bool(in[0]), b = is_bool(in[1]);
-    if (a && b && d == DType::boolean)
-      fail<RuntimeError>(
-          "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-          "`logical_xor()` operator instead.");
-    if (a || b)
-      fail<RuntimeError>(
-          "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
-          "to invert a mask, use the `~` or `logical_not()` operator instead.");
-  }
+  check_difference(op, in, d);
   check_same_dtypes(op, in);
   if (op.promotes_bool && d == DType::boolean) d = DType::int64;
   if ((op.takes == Takes::converted || op.takes == Takes::wide) && is_integral(d))

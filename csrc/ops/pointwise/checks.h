@@ -15,6 +15,8 @@ void check_target(const PointwiseOp& op, Into into, const Shape& shape, DType re
 // Whether an operand is of a dtype that is only stored, and what then becomes of the call.
 bool has_stored(const PointwiseOp& op, const Input* in, const Into& into);
 Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
+// RuntimeError where an operand of a difference is a bool.
+void check_difference(const PointwiseOp& op, const Input* in, DType common);
 // The same where one is complex (complex.cpp).
 Tensor of_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // Writing to `out` while reading `in`: fine if they are the same elements in the same order or

@@ -27,6 +27,7 @@ Tensor pow(Input input, Input exponent, Into into) {
   const Input one[] = {input};
   if (exponent.tensor || !input.tensor) return run<Pow>(in, into);
   const DType dtype = result_type(in);
+  if (is_complex(dtype)) return run<Pow>(in, into);
   const double e = exponent.scalar.as_double();
   if (is_integral(dtype) && e < 0)
     fail<RuntimeError>(
@@ -89,7 +90,7 @@ Tensor nan_to_num(const Tensor& input, std::optional<double> nan, std::optional<
                   std::optional<double> neginf, Into into) {
   const Input in[] = {as_input(input)};
   double largest = 0;
-  switch (input.dtype()) {
+  switch (real_of(input.dtype())) {
     case DType::float16: largest = 65504; break;
     case DType::bfloat16: largest = 3.3895313892515355e38; break;
     case DType::float32: largest = double(std::numeric_limits<float>::max()); break;
@@ -128,17 +129,22 @@ Tensor nextafter(const Tensor& input, const Tensor& other, Into into) {
 }
 
 Tensor float_power(Input input, Input exponent, Into into) {
-  if (into.kind != Into::fresh && into.target->dtype() != DType::float64)
+  const auto is_complex_input = [](const Input& i) {
+    return i.tensor && is_complex(i.tensor->dtype());
+  };
+  const bool complex = is_complex_input(input) || is_complex_input(exponent);
+  const DType computed = complex ? DType::complex128 : DType::float64;
+  if (into.kind != Into::fresh && into.target->dtype() != computed)
     fail<RuntimeError>(
         "the ",
         into.kind == Into::out ? "output given to float_power" : "base given to float_power_",
         " has dtype ", scalar_name(into.target->dtype()),
-        " but the operation's result requires dtype Double");
+        " but the operation's result requires dtype ", scalar_name(computed));
   Tensor wide[2];
   Input* const both[] = {&input, &exponent};
   for (int i = 0; i < 2; ++i) {
     if (both[i]->tensor) {
-      wide[i] = to(*both[i]->tensor, DType::float64);
+      wide[i] = to(*both[i]->tensor, is_complex_input(*both[i]) ? computed : DType::float64);
       both[i]->tensor = &wide[i];
     } else {
       both[i]->scalar = Scalar(both[i]->scalar.as_double());
@@ -188,7 +194,10 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
         "masked_fill only supports a 0-dimensional value tensor, but got tensor with ",
         value.tensor->dim(), " dimension(s).");
   Tensor converted;
-  if (value.tensor && value.tensor->dtype() != input.dtype()) {
+  if (value.tensor && (*value.tensor)->number) {
+    converted = number_as("masked_fill", *value.tensor, input.dtype());
+    value.tensor = &converted;
+  } else if (value.tensor && value.tensor->dtype() != input.dtype()) {
     check_value("masked_fill", *value.tensor, input.dtype());
     converted = to(*value.tensor, input.dtype());
     value.tensor = &converted;

@@ -67,7 +67,21 @@ int digits_of(DType d) {
 
 }  // namespace
 
+// Both parts of complex numbers, each on its own; returns self.
+template <class F>
+static Tensor fill_parts(const char* op, const Tensor& self, F&& fill) {
+  check_inplace(self, needs_grad(self), op);
+  if (needs_grad(self))
+    fail<NotImplementedError>(op, "(): not recorded for complex numbers: use torch.no_grad()");
+  const GradMode off(false);
+  fill(view_as_real(self));
+  finish_inplace(self);
+  return self;
+}
+
 Tensor uniform_(const Tensor& self, double from, double to, const GeneratorRef& g) {
+  if (is_complex(self.dtype()) && self.dtype() != DType::complex32)
+    return fill_parts("uniform_", self, [&](const Tensor& t) { uniform_(t, from, to, g); });
   require_floating(self, "check_uniform_bounds");
   if (!(from <= to))
     fail<RuntimeError>("uniform_ expects to return a [from, to) range, but found from=", from,
@@ -86,6 +100,10 @@ Tensor uniform_(const Tensor& self, double from, double to, const GeneratorRef& 
 
 Tensor normal_(const Tensor& self, double mean, double std, const GeneratorRef& g) {
   if (!(std >= 0)) fail<RuntimeError>("normal expects std >= 0.0, but found std ", std);
+  // std is that of the number: its parts share it.
+  if (is_complex(self.dtype()) && self.dtype() != DType::complex32)
+    return fill_parts("normal_", self,
+                      [&](const Tensor& t) { normal_(t, mean, std / std::sqrt(2.0), g); });
   require_floating(self, "normal_kernel_cpu");
   return fill(
       "normal_", "NormalBackward0", self, g,

@@ -1,0 +1,41 @@
+// Complex numbers in parts, and their elementary functions as formulas of real ones: the kernels
+// compute with real numbers only.
+#pragma once
+#include "ops/value.h"
+
+namespace rushlight {
+
+// Ops that only these formulas name.
+struct Asinh;
+struct Copysign;
+struct Expm1;
+struct Isinf;
+struct Isfinite;
+
+inline Value with_sign_of(const Value& size, const Value& sign) {
+  return apply_to_values<Copysign>(size, sign);
+}
+
+struct ComplexNumber {  // in parts, each a tensor or a scalar
+  Value re, im;
+};
+ComplexNumber operator+(const ComplexNumber& a, const ComplexNumber& b);
+ComplexNumber operator-(const ComplexNumber& a, const ComplexNumber& b);
+ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b);
+ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b);
+ComplexNumber exp(const ComplexNumber& z);
+ComplexNumber log(const ComplexNumber& z);
+ComplexNumber sqrt(const ComplexNumber& z);
+ComplexNumber pow(const ComplexNumber& a, const ComplexNumber& b);
+
+// A function with a derivative.
+struct ComplexFunction {
+  std::string_view name;  // that of the op
+  ComplexNumber (*value)(const ComplexNumber& z);
+  Tensor (*slope)(const Tensor& t);  // at z, of z itself or of the result
+  bool of_result;
+  bool in_double;  // of float32 its formula would keep too few digits
+};
+const ComplexFunction* complex_function(std::string_view name);  // or null
+
+}  // namespace rushlight

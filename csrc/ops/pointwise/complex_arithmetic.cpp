@@ -1,0 +1,61 @@
+// Arithmetic, exponentials and powers of complex numbers in parts. What C's complex functions say
+// of signed zeros and infinities holds here too.
+#include "complex.h"
+
+namespace rushlight {
+
+ComplexNumber operator+(const ComplexNumber& a, const ComplexNumber& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+ComplexNumber operator-(const ComplexNumber& a, const ComplexNumber& b) {
+  return {a.re - b.re, a.im - b.im};
+}
+ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+// The quotient of the divisor's parts, the smaller by the larger, cannot overflow (Smith's method).
+// By 0 each part is divided alone.
+ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b) {
+  const Value wide = abs(b.re) >= abs(b.im);
+  const Value large = where(wide, b.re, b.im), small = where(wide, b.im, b.re);
+  const Value none = large == Value(0), ratio = where(none, large, small / large);
+  const Value scale = Value(1) / where(none, abs(large), large + small * ratio);
+  const Value re = where(wide, a.re + a.im * ratio, a.re * ratio + a.im);
+  const Value im = where(wide, a.im - a.re * ratio, a.im * ratio - a.re);
+  return {where(none, a.re, re) * scale, where(none, a.im, im) * scale};
+}
+
+ComplexNumber exp(const ComplexNumber& z) {
+  const Value size = exp(z.re), gone = size == Value(0);
+  return {where(gone, size, size * cos(z.im)),
+          where(z.im == Value(0), z.im, where(gone, size, size * sin(z.im)))};
+}
+
+// Near 1 the logarithm of the size is that of its square less 1, which is computed without loss.
+ComplexNumber log(const ComplexNumber& z) {
+  const Value x = abs(z.re), y = abs(z.im), wide = x >= y;
+  const Value large = where(wide, x, y), small = where(wide, y, x);
+  const Value size = apply_to_values<Hypot>(x, y);
+  const Value near = (size > Value(0.5)) & (size < Value(2));
+  const Value less = (large - Value(1)) * (large + Value(1)) + small * small;
+  return {where(near, Value(0.5) * log1p(less), log(size)), apply_to_values<Atan2>(z.im, z.re)};
+}
+
+ComplexNumber sqrt(const ComplexNumber& z) {
+  const Value size = apply_to_values<Hypot>(z.re, z.im);
+  const Value root = sqrt((abs(z.re) + size) * Value(0.5)), none = root == Value(0);
+  const Value other = where(none, z.im, z.im / where(none, Value(1), root + root));
+  const Value right = z.re >= Value(0), far = abs(z.im) == Value(kInfinity<double>);
+  return {where(far, abs(z.im), where(right, root, abs(other))),
+          where(far, z.im, where(right, other, with_sign_of(root, z.im)))};
+}
+
+// 0 to the power of 0 is 1, and to a power whose real part is positive 0.
+ComplexNumber pow(const ComplexNumber& a, const ComplexNumber& b) {
+  const ComplexNumber out = exp(b * log(a));
+  const Value zero = (a.re == Value(0)) & (a.im == Value(0));
+  const Value one = (b.re == Value(0)) & (b.im == Value(0)), gone = zero & (b.re > Value(0));
+  return {where(one, Value(1), where(gone, Value(0), out.re)), where(one | gone, Value(0), out.im)};
+}
+
+}  // namespace rushlight
