@@ -27,6 +27,11 @@ static void narrow_rows(View& v, RowRange rows) {
   v.sizes[0] = rows.count;
 }
 
+// The gradient of what was converted: its real part where that was real.
+static Tensor in_dtype(const Tensor& g, DType dtype) {
+  return to(is_complex(dtype) ? g : real(g), dtype);
+}
+
 // Writes rows of t into a part of `out`, which `to` shows: of the same sizes, as all were when they
 // were checked. While the others were copied another thread may have given t other data.
 static void copy_into(const Tensor& out, View to, const Tensor& t, RowRange rows) {
@@ -124,8 +129,9 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
                       for (std::size_t i = 0; i < lengths.size(); ++i) {
                         const bool skipped = lengths[i] == kSkipped;
                         if (self.needs_input(i))
-                          grads[i] = skipped ? zeros({0}, dtypes[i], g.device())
-                                             : to(narrow(g, at, start, lengths[i]), dtypes[i]);
+                          grads[i] = skipped
+                                         ? zeros({0}, dtypes[i], g.device())
+                                         : in_dtype(narrow(g, at, start, lengths[i]), dtypes[i]);
                         if (!skipped) start += lengths[i];
                       }
                       return Gradients(std::move(grads));
@@ -194,7 +200,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
                       std::vector<Tensor> grads(dtypes.size());
                       for (std::size_t i = 0; i < dtypes.size(); ++i)
                         if (self.needs_input(i))
-                          grads[i] = to(select(g, at, std::int64_t(i)), dtypes[i]);
+                          grads[i] = in_dtype(select(g, at, std::int64_t(i)), dtypes[i]);
                       return Gradients(std::move(grads));
                     },
                     std::int64_t(at)),

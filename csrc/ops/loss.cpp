@@ -81,7 +81,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view redu
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   const Reduction r = reduction_of(reduction);
   const DType a = input.dtype(), b = target.dtype();
-  if (a == DType::boolean || b == DType::boolean || !(is_floating(a) || is_floating(b))) {
+  if (a == DType::boolean || b == DType::boolean ||
+      !(is_differentiable(a) || is_differentiable(b))) {
     const Tensor losses = apply<Abs>(sub(input, target));
     if (r == Reduction::mean)  // bools are refused already
       fail<RuntimeError>(

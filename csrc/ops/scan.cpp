@@ -13,6 +13,12 @@ namespace {
 
 Tensor run(Scan kind, const Tensor& input, int dim) {
   const GradMode off(false);
+  if (kind == Scan::sum && is_complex(input.dtype()) && input.dtype() != DType::complex32) {
+    if (input.dim() == 0) return clone(input);
+    const Tensor out = empty_like(input);
+    copy_bits(view_as_real(out), run(kind, view_as_real(input), dim));
+    return out;
+  }
   Tensor out = empty(input.sizes(), input.dtype(), input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
   const View to = view_of(out), from = view_of(input);
@@ -91,14 +97,28 @@ Tensor cumsum(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
                 showing(
                     "dim",
                     [from = given.dtype()](Tensor g, Node&, std::int64_t dim) {
-                      return Gradients(to(reversed_cumsum(g, int(dim)), from));
+                      const Tensor sums = reversed_cumsum(g, int(dim));
+                      return Gradients(to(is_complex(from) ? sums : real(sums), from));
                     },
                     std::int64_t(dim)),
                 given);
 }
 
+// Each element times those as far in front of it as were multiplied already: twice as many.
+static Tensor complex_cumprod(Tensor x, int dim) {
+  if (x.dim() == 0 || x.size(dim) < 2) return clone(x);
+  const std::int64_t n = x.size(dim);
+  for (std::int64_t step = 1; step < n; step *= 2)
+    x = cat(
+        {narrow(x, dim, 0, step), mul(narrow(x, dim, step, n - step), narrow(x, dim, 0, n - step))},
+        dim);
+  return x;
+}
+
 Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
   const int dim = wrap_dim(d, given.dim());
+  if (is_complex(dtype.value_or(given.dtype())))
+    return complex_cumprod(to(given, dtype.value_or(given.dtype())), dim);
   const DType type = sum_dtype(given, dtype);
   Tensor out;
   {

@@ -35,7 +35,7 @@ Shape:
 >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
 [torch.Size([2, 3]), torch.Size([2, 3])])");
   overloads<&at_least_one<1>, &at_least_all<1>>(
-      m, {"atleast_1d(input)", "atleast_1d(*tensors)"}, As::function,
+      m, {"atleast_1d(input)", "atleast_1d(*tensors)"}, with_complex(As::function),
       R"(Tensors with at least one dimension: a scalar x becomes [x].
 
 Args:
@@ -47,7 +47,7 @@ Shape:
 >>> torch.atleast_1d(torch.tensor(5))
 tensor([5]))");
   overloads<&at_least_one<2>, &at_least_all<2>>(
-      m, {"atleast_2d(input)", "atleast_2d(*tensors)"}, As::function,
+      m, {"atleast_2d(input)", "atleast_2d(*tensors)"}, with_complex(As::function),
       R"(Tensors with at least two dimensions: a vector becomes a row.
 
 Args:
@@ -59,7 +59,7 @@ Shape:
 >>> torch.atleast_2d(torch.tensor([1, 2]))
 tensor([[1, 2]]))");
   overloads<&at_least_one<3>, &at_least_all<3>>(m, {"atleast_3d(input)", "atleast_3d(*tensors)"},
-                                                As::function,
+                                                with_complex(As::function),
                                                 R"(Tensors with at least three dimensions.
 
 Args:

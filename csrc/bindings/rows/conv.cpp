@@ -61,12 +61,13 @@ void bind_rank(py::module_& m, const std::string& doc, const std::string& transp
   const std::string word =
       name + "(input, weight, bias=None, stride=1, padding='valid', dilation=1, groups=1)";
   overloads<&conv<Rank>, &conv_by_word<Rank>>(
-      m, {number, word}, {.as = As::function | As::functional, .autocast = kLower}, doc);
+      m, {number, word}, with_complex({.as = As::function | As::functional, .autocast = kLower}),
+      doc);
   op<&conv_transpose<Rank>>(
       m,
       kTransposed[Rank - 1] + std::string("(input, weight, bias=None, stride=1, padding=0, "
                                           "output_padding=0, groups=1, dilation=1)"),
-      {.as = As::function | As::functional, .autocast = kLower}, transpose_doc);
+      with_complex({.as = As::function | As::functional, .autocast = kLower}), transpose_doc);
 }
 
 std::string doc_of(const char* sizes, const char* example) {
@@ -118,7 +119,7 @@ void bind_conv(py::module_& m) {
   op<&of_any_rank>(m,
                    "convolution(input, weight, bias, stride, padding, dilation, transposed, "
                    "output_padding, groups)",
-                   {.as = As::function, .autocast = kLower},
+                   with_complex({.as = As::function, .autocast = kLower}),
                    R"(conv1d() to conv3d() or conv_transpose1d() to conv_transpose3d(), by the
 weight's rank.
 

@@ -8,7 +8,7 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 void bind_diagonal(py::module_& m) {
-  op<&diag>(m, "diag(input, diagonal=0, *, out=None)", {.as = As::both, .exact = true},
+  op<&diag>(m, "diag(input, diagonal=0, *, out=None)", by_parts({.as = As::both, .exact = true}),
             R"(A matrix with a vector on a diagonal, or the diagonal of a matrix.
 
 Args:
@@ -20,7 +20,7 @@ Shape:
 >>> torch.diag(torch.tensor([1, 2]))
 tensor([[1, 0],
         [0, 2]]))");
-  op<&diagflat>(m, "diagflat(input, offset=0)", As::both,
+  op<&diagflat>(m, "diagflat(input, offset=0)", by_parts(As::both),
                 R"(A matrix with all elements of input on a diagonal.
 
 Args:
@@ -32,7 +32,7 @@ Shape:
 >>> torch.diagflat(torch.tensor([[1], [2]]))
 tensor([[1, 0],
         [0, 2]]))");
-  op<&diag_embed>(m, "diag_embed(input, offset=0, dim1=-2, dim2=-1)", As::both,
+  op<&diag_embed>(m, "diag_embed(input, offset=0, dim1=-2, dim2=-1)", by_parts(As::both),
                   R"(Matrices whose diagonal is the last dimension of input.
 
 Args:
@@ -46,7 +46,7 @@ Shape:
 >>> torch.diag_embed(torch.tensor([1, 2]))
 tensor([[1, 0],
         [0, 2]]))");
-  op<&trace>(m, "trace(input)", {.autocast = kFullOnCpu},
+  op<&trace>(m, "trace(input)", by_parts({.autocast = kFullOnCpu}),
              R"(The sum of the main diagonal of a matrix.
 
 Shape:

@@ -45,7 +45,7 @@ static std::vector<Tensor> unravel_index_op(const Tensor& indices, py::handle sh
 }
 
 void bind_grid(py::module_& m) {
-  op<&meshgrid_op>(m, "meshgrid(*tensors, indexing=None)", As::function,
+  op<&meshgrid_op>(m, "meshgrid(*tensors, indexing=None)", with_complex(As::function),
                    R"(Coordinates of a grid: one tensor per vector, all of the grid's shape.
 
 Args:
@@ -58,7 +58,7 @@ Shape:
 >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[0]
 tensor([[1, 1],
         [2, 2]]))");
-  op<&cartesian_prod>(m, "cartesian_prod(*tensors)", As::function,
+  op<&cartesian_prod>(m, "cartesian_prod(*tensors)", with_complex(As::function),
                       R"(All combinations of the elements of vectors, one per row.
 
 Args:
@@ -72,7 +72,8 @@ tensor([[1, 3],
         [1, 4],
         [2, 3],
         [2, 4]]))");
-  op<&combinations>(m, "combinations(input, r=2, with_replacement=False)", As::function,
+  op<&combinations>(m, "combinations(input, r=2, with_replacement=False)",
+                    with_complex(As::function),
                     R"(All ways to choose r elements of a vector, one per row.
 
 Args:
@@ -86,7 +87,7 @@ Shape:
 tensor([[1, 2],
         [1, 3],
         [2, 3]]))");
-  op<&block_diag>(m, "block_diag(*tensors)", As::function,
+  op<&block_diag>(m, "block_diag(*tensors)", with_complex(As::function),
                   R"(A block diagonal matrix.
 
 Args:

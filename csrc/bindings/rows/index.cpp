@@ -77,7 +77,7 @@ Tensor index_fill_value(const Tensor& input, std::int64_t dim, const Tensor& ind
 
 void bind_index(py::module_& m) {
   op<&index_select>(m, "index_select(input, dim, index, *, out=None)",
-                    {.apart = true, .exact = true},
+                    by_parts({.apart = true, .exact = true}),
                     R"(The slices of a dimension at the given indices, as a copy.
 
 Args:
@@ -92,7 +92,7 @@ Raises:
 >>> torch.index_select(torch.arange(4) * 10, 0, torch.tensor([2, 0]))
 tensor([20,  0]))");
   op<&masked_select>(m, "masked_select(input, mask, *, out=None)",
-                     {.as = As::both, .exact = true, .waits = true},
+                     by_parts({.as = As::both, .exact = true, .waits = true}),
                      R"(The elements where mask is True, in row-major order.
 
 Args:
@@ -103,7 +103,8 @@ Shape:
 
 >>> torch.arange(3).masked_select(torch.tensor([True, False, True]))
 tensor([0, 2]))");
-  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)", {.as = As::both, .waits = true},
+  op<&nonzero_op>(m, "nonzero(input, *, as_tuple=False, out=None)",
+                  with_complex({.as = As::both, .waits = true}),
                   R"(The indices of all elements that are not 0, in row-major order.
 
 Args:
@@ -115,7 +116,7 @@ Shape:
 >>> torch.nonzero(torch.tensor([0, 5, 7]))
 tensor([[1],
         [2]]))");
-  op<&rushlight::nonzero>(m, "argwhere(input)", As::both,
+  op<&rushlight::nonzero>(m, "argwhere(input)", with_complex(As::both),
                           R"(The indices of all elements that are not 0, in row-major order.
 
 Shape:
@@ -125,7 +126,7 @@ Shape:
 tensor([[0, 1],
         [1, 0]]))");
   op<&index_put_values>(
-      m, "index_put(input, indices, values, accumulate=False)", As::both,
+      m, "index_put(input, indices, values, accumulate=False)", with_complex(As::both),
       R"(A copy of input with `values` written at the given indices: out[indices] = values.
 
 Args:
@@ -138,10 +139,10 @@ Shape:
 
 >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 2]),), torch.tensor([1., 2.]))
 tensor([1., 0., 2.]))");
-  op<&index_put_in_place>(m, "index_put_(input, indices, values, accumulate=False)", As::both,
-                          R"(index_put() in place.)");
+  op<&index_put_in_place>(m, "index_put_(input, indices, values, accumulate=False)",
+                          with_complex(As::both), R"(index_put() in place.)");
   op<&index_add>(m, "index_add(input, dim, index, source, *, alpha=1, out=None)",
-                 {.in_place = As::method, .apart = true, .exact = true},
+                 by_parts({.in_place = As::method, .apart = true, .exact = true}),
                  R"(A copy of input with slices of source added at indices of a dimension.
 
 Args:
@@ -155,7 +156,7 @@ Shape:
 >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.ones(2))
 tensor([2., 0., 0.]))");
   op<&gather_op>(m, "gather(input, dim, index, *, sparse_grad=False, out=None)",
-                 {.apart = true, .exact = true},
+                 by_parts({.apart = true, .exact = true}),
                  R"(out[i][j] = input[index[i][j]][j] for dim 0, and so on for other dimensions.
 
 Args:
@@ -179,7 +180,7 @@ tensor([[1],
        "scatter(input, dim, index, value, *, out=None)",
        "scatter(input, dim, index, src, *, reduce, out=None)",
        "scatter(input, dim, index, value, *, reduce, out=None)"},
-      {.as = As::both, .exact = true},
+      by_parts({.as = As::both, .exact = true}),
       R"(A copy of input with src, or a scalar, written at given indices of a dimension.
 
 For dim 0, out[index[i][j]][j] = src[i][j].
@@ -206,9 +207,10 @@ tensor([7., 0., 5.]))");
       {"scatter_(self, dim, index, src)", "scatter_(self, dim, index, value)",
        "scatter_(self, dim, index, src, *, reduce)",
        "scatter_(self, dim, index, value, *, reduce)"},
-      As::method, R"(scatter() in place.)");
+      by_parts(As::method), R"(scatter() in place.)");
   op<&scatter_add>(
-      m, "scatter_add(input, dim, index, src, *, out=None)", {.as = As::both, .exact = true},
+      m, "scatter_add(input, dim, index, src, *, out=None)",
+      by_parts({.as = As::both, .exact = true}),
       R"(A copy of input with src added at indices: out[index[i][j]][j] += src[i][j] for dim 0.
 
 Args:
@@ -221,9 +223,9 @@ Shape:
 
 >>> torch.zeros(3).scatter_add(0, torch.tensor([2, 2]), torch.tensor([5., 7.]))
 tensor([ 0.,  0., 12.]))");
-  op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", As::method,
+  op<&scatter_add_in_place>(m, "scatter_add_(self, dim, index, src)", by_parts(As::method),
                             R"(scatter_add() in place.)");
-  op<&take>(m, "take(input, index, *, out=None)", {.apart = true, .exact = true},
+  op<&take>(m, "take(input, index, *, out=None)", by_parts({.apart = true, .exact = true}),
             R"(The elements at indices of the flattened input.
 
 Args:
@@ -235,7 +237,7 @@ Shape:
 >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([3, 0]))
 tensor([4, 1]))");
   op<&take_along_dim>(m, "take_along_dim(input, indices, dim=None, *, out=None)",
-                      {.as = As::both, .exact = true},
+                      by_parts({.as = As::both, .exact = true}),
                       R"(gather() with input and indices broadcast outside dim.
 
 Args:
@@ -250,7 +252,8 @@ Shape:
 tensor([[1, 3],
         [2, 4]]))");
   overloads<&index_fill, &index_fill_value>(
-      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"}, As::both,
+      m, {"index_fill(input, dim, index, value)", "index_fill(input, dim, index, value)"},
+      by_parts(As::both),
       R"(A copy of input with all elements at indices of a dimension set to `value`.
 
 Args:
@@ -264,9 +267,9 @@ Shape:
 tensor([-1,  1, -1]))");
   overloads<&index_fill_in_place, &index_fill_value_in_place>(
       m, {"index_fill_(self, dim, index, value)", "index_fill_(self, dim, index, value)"},
-      As::method, R"(index_fill() in place.)");
+      by_parts(As::method), R"(index_fill() in place.)");
   op<&index_copy>(m, "index_copy(input, dim, index, source, *, out=None)",
-                  {.in_place = As::method, .apart = true, .exact = true},
+                  by_parts({.in_place = As::method, .apart = true, .exact = true}),
                   R"(A copy of input with slices of source written at indices of a dimension.
 
 Args:
@@ -279,7 +282,7 @@ Shape:
 >>> torch.zeros(3).index_copy(0, torch.tensor([2, 0]), torch.tensor([5., 7.]))
 tensor([7., 0., 5.]))");
   op<&masked_scatter>(
-      m, "masked_scatter(input, mask, source)", {.in_place = As::method},
+      m, "masked_scatter(input, mask, source)", by_parts({.in_place = As::method}),
       R"(A copy of input with source's elements, in row-major order, written where mask is True.
 
 Args:
@@ -332,7 +335,7 @@ Shape:
 tensor([[9., 9.],
         [1., 1.]]))");
   op<&put>(m, "put(input, index, source, accumulate=False)",
-           {.in_place = As::method, .apart = true},
+           by_parts({.in_place = As::method, .apart = true}),
            R"(A copy of input with source written at indices of the flattened tensor.
 
 Args:

@@ -12,7 +12,7 @@ static Tensor permutation(const Tensor& pivots, std::int64_t n) {
 
 void bind_linalg(pybind11::module_& m) {
   constexpr auto kFunction = As::function;
-  op<&linalg_check>(m, "_linalg_check(name, a, square)", kFunction,
+  op<&linalg_check>(m, "_linalg_check(name, a, square)", with_complex(kFunction),
                     "Refuses what is no batch of float32 or float64 matrices.");
   op<&linalg_lu>(m, "_linalg_lu(name, a)", kFunction, "L and U packed, pivots, info.");
   op<&linalg_cholesky>(m, "_linalg_cholesky(name, a, upper)", kFunction, "The factor, and info.");
@@ -22,15 +22,18 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_eig>(m, "_linalg_eig(name, a, vectors)", kFunction,
                   "Eigenvalues and vectors of square matrices.");
   op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");
-  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", kFunction, "x with a x = b, and info.");
+  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", with_complex(kFunction),
+                    "x with a x = b, and info.");
   op<&linalg_lu_solve>(m, "_linalg_lu_solve(lu, pivots, b, transposed)", kFunction,
                        "x with a x = b, from the factors of a.");
   op<&linalg_solve_triangular>(m, "_linalg_solve_triangular(name, a, b, upper, unit)", kFunction,
                                "x with a x = b for triangular a.");
   op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
                           "The product of Householder reflections.");
-  op<&linalg_inv_ex>(m, "_linalg_inv_ex(name, a)", kFunction, "The inverse, and info.");
-  op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
+  op<&linalg_inv_ex>(m, "_linalg_inv_ex(name, a)", with_complex(kFunction),
+                     "The inverse, and info.");
+  op<&linalg_inv>(m, "_linalg_inv(name, a)", with_complex(kFunction),
+                  "The inverse, or LinAlgError.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
@@ -90,7 +93,8 @@ Shape:
 >>> torch.linalg.slogdet(torch.tensor([[2.0, 0.0], [0.0, -4.0]])).sign
 tensor(-1.))");
   op<&linalg_matrix_power>(
-      m, "linalg_matrix_power(input, n, *, out=None)", {.as = As::linalg, .exact = true},
+      m, "linalg_matrix_power(input, n, *, out=None)",
+      with_complex({.as = As::linalg, .exact = true}),
       R"(`input` multiplied by itself n times; its inverse |n| times where n is negative.
 
 Args:
@@ -107,7 +111,7 @@ Raises:
 tensor([[1, 3],
         [0, 1]]))");
   op<&linalg_multi_dot>(m, "linalg_multi_dot(tensors, *, out=None)",
-                        {.as = As::linalg, .exact = true},
+                        with_complex({.as = As::linalg, .exact = true}),
                         R"(The product of several matrices, multiplied in the cheapest order.
 
 Args:
@@ -118,7 +122,7 @@ Shape:
 
 >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
 tensor([12., 12.]))");
-  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(input)", As::linalg,
+  op<&linalg_matrix_exp>(m, "linalg_matrix_exp(input)", with_complex(As::linalg),
                          R"(The matrix exponential: the sum of input^k / k! over all k.
 
 Args:

@@ -154,7 +154,7 @@ tensor(2.))");
   op<&l1_of>(m,
              "l1_loss(input, target, size_average=None, reduce=None, reduction='mean', "
              "weight=None)",
-             kRow,
+             with_complex(kRow),
              R"(The absolute error |x - y|.
 
 Args:

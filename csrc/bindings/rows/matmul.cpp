@@ -45,7 +45,8 @@ Tensor tensordot_op(const Tensor& a, const Tensor& b, py::handle dims) {
 }  // namespace
 
 void bind_matmul(py::module_& m) {
-  op<&rushlight::mm>(m, "mm(input, mat2, *, out=None)", {.autocast = kLower, .exact = true},
+  op<&rushlight::mm>(m, "mm(input, mat2, *, out=None)",
+                     with_complex({.autocast = kLower, .exact = true}),
                      R"(The product of two matrices; no broadcasting.
 
 Args:
@@ -57,7 +58,8 @@ Shape:
 >>> torch.mm(torch.ones(2, 3), torch.ones(3, 1))
 tensor([[3.],
         [3.]]))");
-  op<&tensordot_op>(m, "tensordot(a, b, dims=2, out=None)", {.as = As::function, .exact = true},
+  op<&tensordot_op>(m, "tensordot(a, b, dims=2, out=None)",
+                    with_complex({.as = As::function, .exact = true}),
                     R"(The sum of products over several dimensions of both.
 
 Args:
@@ -70,7 +72,8 @@ Shape:
 
 >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), dims=1).shape
 torch.Size([2, 4]))");
-  op<&rushlight::bmm>(m, "bmm(input, mat2, *, out=None)", {.autocast = kLower, .exact = true},
+  op<&rushlight::bmm>(m, "bmm(input, mat2, *, out=None)",
+                      with_complex({.autocast = kLower, .exact = true}),
                       R"(The products of two batches of matrices.
 
 Args:
@@ -81,7 +84,8 @@ Shape:
 
 >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
 tensor([3., 3.]))");
-  op<&rushlight::mv>(m, "mv(input, vec, *, out=None)", {.autocast = kLowerOnCuda, .exact = true},
+  op<&rushlight::mv>(m, "mv(input, vec, *, out=None)",
+                     with_complex({.autocast = kLowerOnCuda, .exact = true}),
                      R"(The product of a matrix and a vector.
 
 Args:
@@ -92,7 +96,7 @@ Shape:
 
 >>> torch.mv(torch.ones(2, 3), torch.ones(3))
 tensor([3., 3.]))");
-  op<&rushlight::dot>(m, "dot(input, tensor, *, out=None)", {.exact = true},
+  op<&rushlight::dot>(m, "dot(input, tensor, *, out=None)", with_complex({.exact = true}),
                       R"(The sum of products of two vectors of one length.
 
 Args:
@@ -103,7 +107,7 @@ Shape:
 
 >>> torch.dot(torch.tensor([2, 3]), torch.tensor([2, 1]))
 tensor(7))");
-  op<&rushlight::outer>(m, "outer(input, vec2, *, out=None)", As::both,
+  op<&rushlight::outer>(m, "outer(input, vec2, *, out=None)", with_complex(As::both),
                         R"(The outer product of two vectors: out[i][j] = input[i] * vec2[j].
 
 Args:
@@ -117,7 +121,7 @@ tensor([[ 1., 10.],
         [ 2., 20.]]))");
   publish_alias(m, As::both, "outer", "ger");
   op<&rushlight::matmul>(m, "matmul(input, other, *, out=None)",
-                         {.autocast = kLower, .exact = true},
+                         with_complex({.autocast = kLower, .exact = true}),
                          R"(The matrix product of two tensors; `x @ y`.
 
 Two vectors give their dot product, a matrix and a vector a vector, two matrices a matrix; with more
@@ -135,7 +139,7 @@ Raises:
 >>> torch.matmul(torch.ones(4, 2, 3), torch.ones(3)).shape
 torch.Size([4, 2]))");
   op<&addmm>(m, "addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None)",
-             {.autocast = kLower, .in_place = As::method, .exact = true},
+             with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
              R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
 
 Args:
@@ -151,7 +155,7 @@ Shape:
 >>> torch.addmm(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3, 1))
 tensor([[4.]]))");
   op<&addmv>(m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)",
-             {.autocast = kLowerOnCuda, .in_place = As::both, .exact = true},
+             with_complex({.autocast = kLowerOnCuda, .in_place = As::both, .exact = true}),
              R"(beta * input + alpha * (mat @ vec).
 
 Args:
@@ -167,7 +171,7 @@ Shape:
 >>> torch.addmv(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3))
 tensor([4.]))");
   op<&baddbmm>(m, "baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
-               {.autocast = kLower, .in_place = As::method, .exact = true},
+               with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
                R"(beta * input + alpha * bmm(batch1, batch2).
 
 Args:
@@ -183,7 +187,7 @@ Shape:
 >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 3), torch.ones(1, 3, 1))
 tensor([[[4.]]]))");
   op<&addbmm>(m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
-              {.autocast = kLower, .in_place = As::method, .exact = true},
+              with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
               R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
 
 Args:
@@ -199,7 +203,7 @@ Shape:
 >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
 tensor([[7.]]))");
   op<&addr>(m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)",
-            {.autocast = kLowerOnCuda, .in_place = As::method},
+            with_complex({.autocast = kLowerOnCuda, .in_place = As::method}),
             R"(beta * input + alpha * outer(vec1, vec2).
 
 Args:
@@ -215,7 +219,7 @@ Shape:
 >>> torch.addr(torch.zeros(1, 2), torch.tensor([2.]), torch.tensor([1., 3.]))
 tensor([[2., 6.]]))");
   op<&linear>(m, "linear(input, weight, bias=None, *, out=None)",
-              {.as = As::functional, .autocast = kLower, .exact = true},
+              with_complex({.as = As::functional, .autocast = kLower, .exact = true}),
               R"(input @ weight.T + bias
 
 Args:
@@ -230,7 +234,8 @@ Raises:
 
 >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
 tensor([[2., 2., 2.]]))");
-  op<&bilinear_op>(m, "bilinear(input1, input2, weight, bias=None)", As::function | As::functional,
+  op<&bilinear_op>(m, "bilinear(input1, input2, weight, bias=None)",
+                   with_complex(As::function | As::functional),
                    R"(input1 @ weight[o] @ input2 + bias[o], for each row and each output feature o.
 
 Args:
@@ -245,7 +250,7 @@ Shape:
 >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(1, 2, 3))
 tensor([[6.]]))");
   bind_linalg(m);
-  op<&kron>(m, "kron(input, other, *, out=None)", As::both,
+  op<&kron>(m, "kron(input, other, *, out=None)", with_complex(As::both),
             R"(The Kronecker product: the blocks input[i, j] * other.
 
 Args:

@@ -21,6 +21,13 @@ PyObject* key(const char* name) {
   return made;
 }
 
+// Complex numbers as pairs of real ones, of which each is a parameter.
+void show_parts(Tensors& list) {
+  const GradMode off(false);
+  for (Tensor& t : list)
+    if (t && is_complex(t.dtype())) t = view_as_real(t);
+}
+
 struct StepArguments {
   const char* op;
   Tensors params, grads;
@@ -92,6 +99,11 @@ struct StepArguments {
     }
     if (F::kCountsSteps) t.steps = tensors("step", false);
     for (const char* name : scalars) t.scalars.push_back(tensors(name, false));
+    std::vector<bool> complex;
+    for (const Tensor& p : t.params) complex.push_back(is_complex(p.dtype()));
+    show_parts(t.params);
+    show_parts(t.grads);
+    for (Tensors& list : t.states) show_parts(list);
     if (flag("differentiable"))
       optim_step_recorded(op, settings, t);
     else
@@ -99,7 +111,9 @@ struct StepArguments {
     if (!kMade) return;
     for (std::size_t k = 0; k < t.states.size(); ++k)
       for (std::size_t i = 0; i < t.params.size(); ++i) {
-        const auto made = py::reinterpret_steal<py::object>(wrap(t.states[k][i]));
+        const Tensor& kept = t.states[k][i];
+        const auto made = py::reinterpret_steal<py::object>(
+            wrap(complex[i] && kept ? view_as_complex(kept) : kept));
         PyObject* const state = PyList_GetItem(states.ptr(), Py_ssize_t(i));
         if (!state || PyDict_SetItem(state, key(t.names[k]), made.ptr()))
           throw py::error_already_set();
@@ -200,7 +214,8 @@ void optimizer_step(std::string_view name, const Tensors& params, const Tensors&
 }  // namespace
 
 void bind_optim(py::module_& m) {
-  op<&optimizer_step>(m, "_optimizer_step(name, params, grads, states, group)", As::function,
+  op<&optimizer_step>(m, "_optimizer_step(name, params, grads, states, group)",
+                      with_complex(As::function),
                       R"(One step of an optimizer over parameters of one group.
 
 Args:
@@ -209,7 +224,7 @@ Args:
     states: a list of dicts, the state of each parameter; empty where there is none.
     group: the dict of the settings.
 )");
-  op<&zero_grad>(m, "_zero_grad(params, set_to_none=True)", As::function,
+  op<&zero_grad>(m, "_zero_grad(params, set_to_none=True)", with_complex(As::function),
                  "Clears the gradients of all parameters.");
 }
 

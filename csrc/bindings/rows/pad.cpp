@@ -34,7 +34,7 @@ Tensor pad_circular(const Tensor& input, py::handle pad) {
 }  // namespace
 
 void bind_pad(py::module_& m) {
-  op<&pad_constant>(m, "constant_pad_nd(input, pad, value=0)", As::function,
+  op<&pad_constant>(m, "constant_pad_nd(input, pad, value=0)", by_parts(As::function),
                     R"(Extends dimensions at both ends with a constant.
 
 Args:

@@ -92,7 +92,7 @@ void bind_moment(py::module_& m, const std::string& name, const char* doc) {
       {name + "(input, dim, unbiased, keepdim=False, *, out=None)",
        name + "(input, dim=None, *, correction=None, keepdim=False, out=None)",
        name + "(input, unbiased)"},
-      As::both, doc);
+      with_complex(As::both), doc);
 }
 template <Moments F>
 void bind_moments(py::module_& m, const std::string& name, const char* doc) {
@@ -100,7 +100,7 @@ void bind_moments(py::module_& m, const std::string& name, const char* doc) {
       m,
       {name + "(input, dim, unbiased, keepdim=False)",
        name + "(input, dim=None, *, correction=None, keepdim=False)", name + "(input, unbiased)"},
-      As::function, doc);
+      with_complex(As::function), doc);
 }
 
 void bind_sums(py::module_& m) {
@@ -146,7 +146,7 @@ tensor(3.))");
 )");
   overloads<&prod_of_all, &prod_along>(
       m, {"prod(input, *, dtype=None)", "prod(input, dim, keepdim=False, *, dtype=None, out=None)"},
-      {.autocast = kFull, .exact = true, .in_dtype_of_out = true},
+      with_complex({.autocast = kFull, .exact = true, .in_dtype_of_out = true}),
       R"(The product of all elements, or along dim.
 
 Args:
@@ -156,7 +156,7 @@ Args:
 >>> torch.prod(torch.tensor([[1., 2.], [3., 4.]]), 1)
 tensor([ 2., 12.]))");
   op<&any_or_all<&any>>(m, "any(input, dim=None, keepdim=False, *, out=None)",
-                        {.as = As::both, .exact = true},
+                        with_complex({.as = As::both, .exact = true}),
                         R"(Whether any element is not 0, or any along dim.
 
 Args:
@@ -165,7 +165,7 @@ Args:
 >>> torch.any(torch.tensor([[0, 2], [0, 0]]), dim=1)
 tensor([ True, False]))");
   op<&any_or_all<&all>>(m, "all(input, dim=None, keepdim=False, *, out=None)",
-                        {.as = As::both, .exact = true},
+                        with_complex({.as = As::both, .exact = true}),
                         R"(Whether all elements are not 0, or all along dim.
 
 Args:
@@ -173,7 +173,7 @@ Args:
 
 >>> torch.all(torch.tensor([[1, 2], [3, 0]]), dim=1)
 tensor([ True, False]))");
-  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", As::function,
+  op<&count_nonzero>(m, "count_nonzero(input, dim=None)", with_complex(As::function),
                      R"(How many elements are not 0.
 
 Args:
@@ -185,7 +185,7 @@ Shape:
 >>> torch.count_nonzero(torch.tensor([[0, 2], [3, 4]]), dim=0)
 tensor([1, 2]))");
   overloads<&count_nonzero, &count_nonzero_along>(
-      m, {"count_nonzero(input, dim=None)", "count_nonzero(input, *dim)"}, As::method,
+      m, {"count_nonzero(input, dim=None)", "count_nonzero(input, *dim)"}, with_complex(As::method),
       R"(torch.count_nonzero() as a method.
 
 Args:
@@ -291,7 +291,7 @@ void bind_moments_and_norms(py::module_& m) {
     (tensor(1.), tensor(2.))
 )");
   op<&logsumexp_along>(m, "logsumexp(input, dim, keepdim=False, *, out=None)",
-                       {.autocast = kFullOnCuda},
+                       with_complex({.autocast = kFullOnCuda}),
                        R"(log(sum(exp(x))) along dim, without overflow.
 
 Args:
@@ -301,13 +301,13 @@ Args:
 tensor(1000.6932))");
   op<&vector_norm>(
       m, "_linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)",
-      {.as = As::function, .autocast = kFullOnCuda},
+      with_complex({.as = As::function, .autocast = kFullOnCuda}),
       "(sum |x|^ord)^(1 / ord); ord may be 0, inf and -inf.");
   overloads<&norm_named, &norm_number>(
       m,
       {"norm(input, p='fro', dim=None, keepdim=False, dtype=None, out=None)",
        "norm(input, p=None, dim=None, keepdim=False, dtype=None, out=None)"},
-      {.autocast = kFullOnCuda, .exact = true},
+      with_complex({.autocast = kFullOnCuda, .exact = true}),
       R"((sum |x|^p)^(1 / p) of all elements, or along dim.
 
 Args:
@@ -346,7 +346,7 @@ tensor([1., 5.]))");
   bind_sums(m);
   bind_extremes(m);
   bind_moments_and_norms(m);
-  op<&cov>(m, "cov(input, *, correction=1, fweights=None, aweights=None)", As::both,
+  op<&cov>(m, "cov(input, *, correction=1, fweights=None, aweights=None)", with_complex(As::both),
            R"(The covariance matrix of variables in rows.
 
 Args:
@@ -360,7 +360,7 @@ Shape:
 >>> torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
 tensor([[ 1., -1.],
         [-1.,  1.]]))");
-  op<&corrcoef>(m, "corrcoef(input)", As::both,
+  op<&corrcoef>(m, "corrcoef(input)", with_complex(As::both),
                 R"(The correlation coefficients of variables in rows.
 
 Shape:

@@ -54,7 +54,7 @@ tensor([1, 2, 1, 2]))");
       {"repeat_interleave(input, repeats, dim=None, *, output_size=None)",
        "repeat_interleave(input, repeats, dim=None, *, output_size=None)",
        "repeat_interleave(repeats, *, output_size=None)"},
-      As::both,
+      by_parts(As::both),
       R"(Each element, or each slice of a dimension, repeated and followed by the next.
 
 Args:

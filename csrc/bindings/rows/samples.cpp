@@ -54,7 +54,8 @@ std::vector<Tensor> gradient_op(const Tensor& input, py::handle spacing,
 
 void bind_samples(py::module_& m) {
   overloads<&integral_over, &integral>(
-      m, {"trapezoid(y, x, *, dim=-1)", "trapezoid(y, *, dx=1, dim=-1)"}, As::function,
+      m, {"trapezoid(y, x, *, dim=-1)", "trapezoid(y, *, dx=1, dim=-1)"},
+      with_complex(As::function),
       R"(The integral of samples along a dimension, by trapezoids.
 
 Args:
@@ -70,7 +71,8 @@ tensor(4.))");
   publish_alias(m, As::function, "trapezoid", "trapz");
   overloads<&running_integral_over, &running_integral>(
       m, {"cumulative_trapezoid(y, x, *, dim=-1)", "cumulative_trapezoid(y, *, dx=1, dim=-1)"},
-      As::function, R"(The running integral of samples along a dimension, by trapezoids.
+      with_complex(As::function),
+      R"(The running integral of samples along a dimension, by trapezoids.
 
 Args: as of trapezoid.
 
@@ -79,7 +81,8 @@ Shape:
 
 >>> torch.cumulative_trapezoid(torch.tensor([1.0, 2.0, 3.0]))
 tensor([1.5000, 4.0000]))");
-  op<&gradient_op>(m, "gradient(input, *, spacing=None, dim=None, edge_order=1)", As::function,
+  op<&gradient_op>(m, "gradient(input, *, spacing=None, dim=None, edge_order=1)",
+                   with_complex(As::function),
                    R"(The derivative of samples along each dimension, by central differences.
 
 Args:
@@ -93,7 +96,8 @@ Shape:
 
 >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0]))
 (tensor([1.0000, 1.5000, 2.0000]),))");
-  op<&diff>(m, "diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None)", As::both,
+  op<&diff>(m, "diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None)",
+            with_complex(As::both),
             R"(Differences of neighbours along a dimension.
 
 Args:

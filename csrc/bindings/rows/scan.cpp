@@ -9,10 +9,12 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 void bind_scan(py::module_& m) {
-  op<&cumsum>(
-      m, "cumsum(input, dim, *, dtype=None, out=None)",
-      {.autocast = kFullOnCuda, .in_place = As::method, .exact = true, .in_dtype_of_out = true},
-      R"(The cumulative sum along dim: y_i = x_0 + ... + x_i.
+  op<&cumsum>(m, "cumsum(input, dim, *, dtype=None, out=None)",
+              with_complex({.autocast = kFullOnCuda,
+                            .in_place = As::method,
+                            .exact = true,
+                            .in_dtype_of_out = true}),
+              R"(The cumulative sum along dim: y_i = x_0 + ... + x_i.
 
 Args:
     dtype: the dtype to convert to first; None for input's, and int64 for integers.
@@ -22,10 +24,12 @@ Shape:
 
 >>> torch.tensor([1, 2, 3]).cumsum(0)
 tensor([1, 3, 6]))");
-  op<&cumprod>(
-      m, "cumprod(input, dim, *, dtype=None, out=None)",
-      {.autocast = kFullOnCuda, .in_place = As::method, .exact = true, .in_dtype_of_out = true},
-      R"(The cumulative product along dim: y_i = x_0 * ... * x_i.
+  op<&cumprod>(m, "cumprod(input, dim, *, dtype=None, out=None)",
+               with_complex({.autocast = kFullOnCuda,
+                             .in_place = As::method,
+                             .exact = true,
+                             .in_dtype_of_out = true}),
+               R"(The cumulative product along dim: y_i = x_0 * ... * x_i.
 
 Args:
     dtype: the dtype to convert to first; None for input's, and int64 for integers.

@@ -23,7 +23,7 @@ tensor([[0., 0.],
         [1., 1.]]))");
   op<&slice_scatter>(m,
                      "slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None)",
-                     {.as = As::both, .exact = true},
+                     with_complex({.as = As::both, .exact = true}),
                      R"(A copy of input with src written to a slice of a dimension.
 
 Args:
@@ -38,7 +38,7 @@ Shape:
 >>> torch.slice_scatter(torch.zeros(3), torch.ones(2), 0, 1)
 tensor([0., 1., 1.]))");
   op<&diagonal_scatter>(m, "diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None)",
-                        As::both,
+                        with_complex(As::both),
                         R"(A copy of input with src written to a diagonal.
 
 Args:

@@ -24,7 +24,8 @@ Tensor indices_op(std::int64_t row, std::int64_t col, std::int64_t offset,
 }  // namespace
 
 void bind_triangular(py::module_& m) {
-  op<&tril>(m, "tril(input, diagonal=0, *, out=None)", {.in_place = As::method, .exact = true},
+  op<&tril>(m, "tril(input, diagonal=0, *, out=None)",
+            by_parts({.in_place = As::method, .exact = true}),
             R"(The lower triangle of the last two dimensions; zeros above the diagonal.
 
 Args:
@@ -37,7 +38,8 @@ Shape:
 >>> torch.tril(torch.ones(2, 2))
 tensor([[1., 0.],
         [1., 1.]]))");
-  op<&triu>(m, "triu(input, diagonal=0, *, out=None)", {.in_place = As::method, .exact = true},
+  op<&triu>(m, "triu(input, diagonal=0, *, out=None)",
+            by_parts({.in_place = As::method, .exact = true}),
             R"(The upper triangle of the last two dimensions; zeros below the diagonal.
 
 Args:

@@ -67,7 +67,7 @@ void check_conv_operands(const char* name, int rank, const Tensor& input, const 
   // of integers torch transposes int64 alone
   const bool integers = transposed ? input.dtype() == DType::int64
                                    : is_integral(input.dtype()) && input.dtype() != DType::boolean;
-  if (!is_floating(input.dtype()) && (!integers || input.device().is_cuda()))
+  if (!is_differentiable(input.dtype()) && (!integers || input.device().is_cuda()))
     fail<NotImplementedError>("\"slow_conv", rank, "d_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'");
   if (weight->shape[0] < o.groups)
@@ -165,10 +165,26 @@ Tensor widened(const Tensor& input, const Tensor& weight, const std::optional<Te
 
 }  // namespace
 
+// Of complex numbers: f(input, weight, bias) of the parts.
+template <class F>
+static Tensor of_parts(const Tensor& x, const Tensor& w, const std::optional<Tensor>& bias, F&& f) {
+  const std::optional<Tensor> none;
+  const auto part = [&](Tensor (*of)(const Tensor&)) {
+    return bias ? std::optional<Tensor>(of(*bias)) : none;
+  };
+  const Tensor a = real(x), b = imag(x), c = real(w), d = imag(w);
+  return complex_of(sub(f(a, c, part(real)), f(b, d, none)),
+                    add(f(a, d, part(imag)), f(b, c, none)));
+}
+
 Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, const ConvOptions& options) {
   const ConvOptions o = checked(options, rank);
   check_conv_operands(name, rank, input, weight, bias, o, false);
+  if (is_complex(input.dtype()))
+    return of_parts(input, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
+      return convolution(name, rank, x, w, b, options);
+    });
   return batched(input, rank, [&](const Tensor& given) {
     return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
       return run(rank, x, w, b, o);
@@ -186,6 +202,10 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
   for (const std::int64_t s : o.stride)
     if (s != 1) fail<RuntimeError>("padding='same' is not supported for strided convolutions");
   check_conv_operands(name, rank, input, weight, bias, o, false);
+  if (is_complex(input.dtype()))
+    return of_parts(input, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
+      return convolution(name, rank, x, w, b, options, padding);
+    });
   Tensor x = input;
   for (int d = 0; d < rank; ++d) {
     const std::int64_t total = reach(weight, o, d) - 1;
@@ -207,6 +227,10 @@ Tensor convolution_transpose(const char* name, int rank, const Tensor& input, co
                              const std::optional<Tensor>& bias, const ConvOptions& options) {
   const ConvOptions o = checked(options, rank);
   check_conv_operands(name, rank, input, weight, bias, o, true);
+  if (is_complex(input.dtype()))
+    return of_parts(input, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
+      return convolution_transpose(name, rank, x, w, b, options);
+    });
   for (int d = 0; d < rank; ++d)
     if (o.output_padding[d] >= o.stride[d] && o.output_padding[d] >= o.dilation[d])
       fail<RuntimeError>(

@@ -263,7 +263,13 @@ static bool is_one_row(const std::vector<Tensor>& indices, const Tensor& self) {
          self.is_contiguous() && indices[0].is_contiguous();
 }
 
+static bool goes_by_parts(const Tensor& t) {
+  return t.dtype() == DType::complex128 || (t.dtype() == DType::complex64 && needs_grad(t));
+}
+
 Tensor index(const Tensor& input, const std::vector<Tensor>& indices) {
+  if (goes_by_parts(input)) [[unlikely]]
+    return complex_of(index(real(input), indices), index(imag(input), indices), "IndexBackward0");
   if (is_only_stored(input.dtype())) [[unlikely]]
     return view_dtype(index(as_integers(input), indices), input.dtype());
   if (!needs_grad(input) && is_one_row(indices, input)) {
@@ -316,6 +322,14 @@ void index_put_(const Tensor& self, const std::vector<Tensor>& indices, Scalar n
 void index_put_(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& given,
                 bool accumulate, const char* op) {
   const Tensor values = prepared_values(self, given);
+  if (goes_by_parts(self) || goes_by_parts(values) || (accumulate && is_complex(self.dtype()))) {
+    check_inplace(self, needs_grad(self, values), op);
+    const auto part = [&](const Tensor& t, const Tensor& v) {
+      return index_put(t, indices, v, accumulate);
+    };
+    const Tensor re = part(real(self), real(values)), im = part(imag(self), imag(values));
+    return copy_(self, complex_of(re, im));
+  }
   if (is_only_stored(self.dtype()) && !accumulate) [[unlikely]]
     return index_put_(as_integers(self), indices, as_integers(values), false, op);
   check_inplace(self, needs_grad(self, values), op);
@@ -359,6 +373,7 @@ Tensor index_put(const Tensor& input, const std::vector<Tensor>& indices, const 
 }
 
 Tensor nonzero(const Tensor& input) {
+  if (is_complex(input.dtype())) return nonzero(apply<Ne>(detach(input), Scalar(0)));
   report_wait(input.device(), "nonzero(), or a mask as an index,");
   const Tensor kept = alias(input);  // no other thread gives it other data or another shape
   const View in = view_of(kept);

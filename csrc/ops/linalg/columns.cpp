@@ -68,10 +68,11 @@ void linalg_check(Name name, const Tensor& a, bool square) {
   if (square && a.size(-1) != a.size(-2))
     fail<RuntimeError>(name, ": A must be batches of square matrices, but they are ", a.size(-2),
                        " by ", a.size(-1), " matrices");
-  if (!is_floating(a.dtype()))
+  const bool complex = a.dtype() == DType::complex64 || a.dtype() == DType::complex128;
+  if (!is_floating(a.dtype()) && !complex)
     fail<RuntimeError>(name, ": Expected a floating point or complex tensor as input. Got ",
                        scalar_name(a.dtype()), "\nconvert it with .float() or .double()");
-  if (a.dtype() != DType::float32 && a.dtype() != DType::float64)
+  if (a.dtype() != DType::float32 && a.dtype() != DType::float64 && !complex)
     fail<RuntimeError>(name, ": Low precision dtypes not supported. Got ", scalar_name(a.dtype()),
                        "\nconvert it with .float()");
   if (a.size(-1) > 1 << 30 || a.size(-2) > 1 << 30)

@@ -8,6 +8,12 @@
 #include "ops/triangular.h"
 
 namespace rushlight {
+
+Tensor in_real_numbers(const Tensor& z) {
+  const Tensor re = real(z), im = imag(z);
+  return cat({cat({re, neg(im)}, -1), cat({im, re}, -1)}, -2);
+}
+
 namespace {
 
 // The vectors that geev has packed: of the two of a complex pair, which is `first` where the
@@ -22,10 +28,6 @@ Tensor unpacked(const Tensor& packed, const Tensor& imaginary) {
   return complex_of(re, im);
 }
 
-Tensor in_real_numbers(const Tensor& z) {
-  const Tensor re = real(z), im = imag(z);
-  return cat({cat({re, neg(im)}, -1), cat({im, re}, -1)}, -2);
-}
 Tensor in_complex_numbers(const Tensor& z) {
   const std::int64_t n = z.size(-1) / 2;
   const Tensor left = slice(z, -1, 0, n, 1);

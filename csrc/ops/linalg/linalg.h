@@ -28,7 +28,9 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);
 // U, S, Vh: k = min(m, n) of them, or all; info is checked and raises.
 Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors);
 
-// ---- eig.cpp: eigenvalues and vectors (undefined unless wanted), complex.
+// ---- eig.cpp: complex matrices as real ones of twice the size.
+Tensor in_real_numbers(const Tensor& z);
+// Eigenvalues and vectors (undefined unless wanted), complex.
 Pair linalg_eig(Name name, const Tensor& a, bool vectors);
 
 // ---- solve.cpp

@@ -120,13 +120,13 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
       showing("self vec",
               both(
                   [](Tensor g, Node& self, const Saved& m, const Saved& v) {
-                    return Gradients(self.needs_input(0) ? outer(g, v.get()) : Tensor(),
-                                     self.needs_input(1) ? mv(t(m.get()), g) : Tensor());
+                    return Gradients(self.needs_input(0) ? outer(g, conj(v.get())) : Tensor(),
+                                     self.needs_input(1) ? mv(t(conj(m.get())), g) : Tensor());
                   },
                   [](Rows rows, Node& self, const Saved& m, const Saved& v) {
                     return Gradients(
-                        self.needs_input(0) ? mul(unsqueeze(rows.g, 2), v.get()) : Tensor(),
-                        self.needs_input(1) ? mm(rows.g, m.get()) : Tensor());
+                        self.needs_input(0) ? mul(unsqueeze(rows.g, 2), conj(v.get())) : Tensor(),
+                        self.needs_input(1) ? mm(rows.g, conj(m.get())) : Tensor());
                   }),
               Saved(self), Saved(vec)),
       self, vec);
@@ -152,20 +152,21 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
     out = view(out, Shape());
     out->base = {};
   }
-  return record("DotBackward0", std::move(out),
-                showing("self tensor",
-                        both(
-                            [](Tensor g, Node& self, const Saved& a, const Saved& b) {
-                              return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
-                                               self.needs_input(1) ? mul(g, a.get()) : Tensor());
-                            },
-                            [](Rows rows, Node& self, const Saved& a, const Saved& b) {
-                              const Tensor g = unsqueeze(rows.g, 1);
-                              return Gradients(self.needs_input(0) ? mul(g, b.get()) : Tensor(),
-                                               self.needs_input(1) ? mul(g, a.get()) : Tensor());
-                            }),
-                        Saved(self), Saved(tensor)),
-                self, tensor);
+  return record(
+      "DotBackward0", std::move(out),
+      showing("self tensor",
+              both(
+                  [](Tensor g, Node& self, const Saved& a, const Saved& b) {
+                    return Gradients(self.needs_input(0) ? mul(g, conj(b.get())) : Tensor(),
+                                     self.needs_input(1) ? mul(g, conj(a.get())) : Tensor());
+                  },
+                  [](Rows rows, Node& self, const Saved& a, const Saved& b) {
+                    const Tensor g = unsqueeze(rows.g, 1);
+                    return Gradients(self.needs_input(0) ? mul(g, conj(b.get())) : Tensor(),
+                                     self.needs_input(1) ? mul(g, conj(a.get())) : Tensor());
+                  }),
+              Saved(self), Saved(tensor)),
+      self, tensor);
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {
@@ -217,8 +218,8 @@ Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, Scalar b
       [shape = input.shape(), m = Saved(mat), v = Saved(vec), beta, alpha](Tensor g, Node& self) {
         Tensor of_input, of_mat, of_vec;
         if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
-        if (self.needs_input(1)) of_mat = scaled(outer(g, v.get()), alpha);
-        if (self.needs_input(2)) of_vec = scaled(mv(t(m.get()), g), alpha);
+        if (self.needs_input(1)) of_mat = scaled(outer(g, conj(v.get())), alpha);
+        if (self.needs_input(2)) of_vec = scaled(mv(t(conj(m.get())), g), alpha);
         return Gradients(of_input, of_mat, of_vec);
       },
       input, mat, vec);

@@ -114,7 +114,7 @@ Tensor linalg_matrix_exp(const Tensor& a) {
   if (is_reduced(a.dtype())) return to(linalg_matrix_exp(to(a, DType::float32)), a.dtype());
   linalg_check("linalg.matrix_exp", a, true);
   if (!a.numel() || a.device().is_meta()) return clone(a);
-  const Tensor wide = to(a, DType::float64);
+  const Tensor wide = to(a, is_complex(a.dtype()) ? DType::complex128 : DType::float64);
   // How often each matrix is halved: not where its norm is no number, which nothing mends.
   Tensor halvings;
   double most = 0;

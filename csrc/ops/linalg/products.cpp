@@ -54,14 +54,16 @@ bool is_transposed(const Tensor& t) {
          t->shape[d - 2] > 1;
 }
 
-// d(left x right): g x right^T and left^T x g, laid out as the operand is.
-Tensor left_gradient(const Tensor& g, const Tensor& left, const Tensor& right) {
+// d(left x right): g x right^H and left^H x g, laid out as the operand is.
+Tensor left_gradient(const Tensor& g, const Tensor& left, const Tensor& other) {
   const auto product = g.dim() == 3 ? bmm : mm;
+  const Tensor right = conj(other);
   if (is_transposed(left)) return transposed(product(right, transposed(g)));
   return product(g, transposed(right));
 }
-Tensor right_gradient(const Tensor& g, const Tensor& left, const Tensor& right) {
+Tensor right_gradient(const Tensor& g, const Tensor& other, const Tensor& right) {
   const auto product = g.dim() == 3 ? bmm : mm;
+  const Tensor left = conj(other);
   if (is_transposed(right)) return transposed(product(transposed(g), left));
   return product(transposed(left), g);
 }
@@ -78,10 +80,28 @@ Tensor rows_product(const Tensor& g, const Tensor& right) {
   return permute(made, {1, 0, 2, 3});
 }
 Tensor left_rows(const Tensor& g, const Tensor& right) {
-  return rows_product(g, transposed(right));
+  return rows_product(g, transposed(conj(right)));
 }
 Tensor right_rows(const Tensor& g, const Tensor& left) {
-  return transposed(rows_product(transposed(g), left));
+  return transposed(rows_product(transposed(g), conj(left)));
+}
+
+// Of complex numbers: four products of the parts.
+void run_parts(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
+               Scalar beta, bool column) {
+  const GradMode off(false);
+  const Tensor a = contiguous(real(left)), b = contiguous(imag(left));
+  const Tensor c = contiguous(real(right)), d = contiguous(imag(right));
+  const auto part = [&](const Tensor& into, const Tensor& first, const Tensor& second,
+                        double sign) {
+    const Tensor sum =
+        beta.as_double() == 0 ? empty(out.sizes(), into.dtype(), out.device()) : contiguous(into);
+    run_product(a, first, sum, alpha, beta, column);
+    run_product(b, second, sum, Scalar(sign * alpha.as_double()), 1, column);
+    copy_bits(into, sum);
+  };
+  part(real(out), c, d, -1);
+  part(imag(out), d, c, 1);
 }
 
 }  // namespace
@@ -89,6 +109,8 @@ Tensor right_rows(const Tensor& g, const Tensor& left) {
 void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Scalar alpha,
                  Scalar beta, bool column) {
   if (out.numel() == 0 || out.device().is_meta()) return;
+  if (is_complex(out.dtype())) [[unlikely]]
+    return run_parts(left, right, out, alpha, beta, column);
   const ProductOperands of(left, right, out, column);
   const Backend& b = backend(out.device());
   const double products = double(out.numel()) * double(of.left.sizes[2]);

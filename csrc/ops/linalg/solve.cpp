@@ -70,8 +70,16 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
   return out;
 }
 
+// Of complex numbers: as real ones, two rows and two columns for each of the matrix.
+static Pair complex_solve(Name name, const Tensor& a, const Tensor& b) {
+  const auto [x, info] = linalg_solve(name, in_real_numbers(a), cat({real(b), imag(b)}, -2));
+  const std::int64_t n = a.size(-1);
+  return {complex_of(narrow(x, -2, 0, n), narrow(x, -2, n, n)), info};
+}
+
 Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
   check_solve(name, a, b);
+  if (is_complex(a.dtype())) return complex_solve(name, a, b);
   if (is_left_to_host(a)) return back(linalg_solve(name, on_host(a), on_host(b)), a.device());
   Tensor x, lu, pivots, info;
   {
@@ -178,7 +186,7 @@ Pair linalg_inv_ex(Name name, const Tensor& a) {
                    showing(
                        "inverse",
                        [](Tensor g, Node& self, const SavedOutput& inverse) {
-                         const Tensor y = transposed(inverse.get(self));
+                         const Tensor y = transposed(conj(inverse.get(self)));
                          return Gradients(neg(matmul(y, matmul(g, y))));
                        },
                        SavedOutput(inverse)),

@@ -65,7 +65,7 @@ Tensor cov(const Tensor& input, std::int64_t correction, const std::optional<Ten
   const Value mean = Value(sum(scaled(x), {&last, 1}, true)) / total;
   const Tensor centered = (Value(x) - mean).tensor();
   const Tensor other = to(scaled(centered), centered.dtype());
-  return squeeze((Value(mm(centered, transposed(other))) / norm).tensor(), {});
+  return squeeze((Value(mm(centered, transposed(conj(other)))) / norm).tensor(), {});
 }
 
 Tensor corrcoef(const Tensor& input) {
@@ -77,9 +77,13 @@ Tensor corrcoef(const Tensor& input) {
     return to(corrcoef(to(input, DType::float32)), input.dtype());
   const Value c = cov(input, 1, {}, {});
   if (c.tensor().dim() == 0) return (c / c).tensor();
-  const Tensor deviation = apply<Sqrt>(diagonal(c.tensor(), 0, 0, 1));
+  const Tensor deviation = apply<Sqrt>(diagonal(real(c.tensor()), 0, 0, 1));
   const Value ratio = c / Value(unsqueeze(deviation, 1)) / Value(unsqueeze(deviation, 0));
-  return clamp(ratio.tensor(), as_input(Scalar(-1)), as_input(Scalar(1)));
+  const auto within = [](const Tensor& t) {
+    return clamp(t, as_input(Scalar(-1)), as_input(Scalar(1)));
+  };
+  const Tensor r = ratio.tensor();
+  return is_complex(r.dtype()) ? complex_of(within(real(r)), within(imag(r))) : within(r);
 }
 
 }  // namespace rushlight

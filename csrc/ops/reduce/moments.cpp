@@ -80,9 +80,15 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
   return {outs[0], outs[1]};
 }
 
+// The variance of complex numbers is that of their real and imaginary parts together.
+Tensor complex_var(const Tensor& z, Sizes dims, double correction, bool keepdim) {
+  return add(var(real(z), dims, correction, keepdim), var(imag(z), dims, correction, keepdim));
+}
+
 }  // namespace
 
 Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  if (is_complex(input.dtype())) return complex_var(input, dims, correction, keepdim);
   const ReducedShape over(input, dims);
   Tensor out = moment("var", kReduction<reduction::Variance>, input, over, correction, keepdim);
   if (!needs_grad(input)) return out;
@@ -97,6 +103,7 @@ Tensor var(const Tensor& input, Sizes dims, double correction, bool keepdim) {
 }
 
 Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  if (is_complex(input.dtype())) return apply<Sqrt>(complex_var(input, dims, correction, keepdim));
   const ReducedShape over(input, dims);
   Tensor out =
       moment("std", kReduction<reduction::StandardDeviation>, input, over, correction, keepdim);
@@ -114,15 +121,28 @@ Tensor stddev(const Tensor& input, Sizes dims, double correction, bool keepdim) 
 }
 
 Pair var_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  if (is_complex(input.dtype()))
+    return {var(input, dims, correction, keepdim), mean(input, dims, keepdim)};
   return moment_and_mean("var_mean", "VarMeanBackward0", kReduction<reduction::Variance>, input,
                          dims, correction, keepdim);
 }
 Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) {
+  if (is_complex(input.dtype()))
+    return {stddev(input, dims, correction, keepdim), mean(input, dims, keepdim)};
   return moment_and_mean("std_mean", "StdMeanBackward0", kReduction<reduction::StandardDeviation>,
                          input, dims, correction, keepdim);
 }
 
+// Of complex numbers: less the one largest real part, so that nothing overflows.
+static Tensor complex_logsumexp(const Tensor& z, Sizes dims, bool keepdim) {
+  const Value largest(z.numel() ? amax(detach(real(z)), {}, false)
+                                : zeros({}, real_of(z.dtype()), z.device()));
+  const Tensor top = where(abs(largest) < Value(kInfinity<double>), largest, Value(0)).tensor();
+  return add(apply<Log>(sum(apply<Exp>(sub(z, top)), dims, keepdim)), top);
+}
+
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {
+  if (is_complex(given.dtype())) return complex_logsumexp(given, dims, keepdim);
   const Tensor input = is_floating(given.dtype()) ? given : to(given, default_dtype());
   const ReducedShape over(input, dims);
   Tensor out;

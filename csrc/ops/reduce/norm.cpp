@@ -46,6 +46,15 @@ Reduction norm_kind(double ord) {
 }  // namespace
 
 Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, OptionalDtype dtype) {
+  if (is_complex(given.dtype())) {
+    if (dtype && !is_complex(*dtype))
+      fail<RuntimeError>("linalg.vector_norm: dtype should be complex for complex inputs, but got ",
+                         scalar_name(*dtype));
+    return vector_norm(apply<Abs>(dtype ? to(given, *dtype) : given), ord, dims, keepdim, {});
+  }
+  if (dtype && is_complex(*dtype))
+    fail<RuntimeError>("linalg.vector_norm: dtype should be floating for real inputs, but got ",
+                       scalar_name(*dtype));
   if (!is_floating(given.dtype()))
     fail<RuntimeError>(
         "linalg.vector_norm: Expected a floating point or complex tensor as input. "

@@ -145,8 +145,28 @@ Scalar share(const ReducedShape& over) {
   return 1 / static_cast<double>(std::max<std::int64_t>(1, over.count));
 }
 
+// Of complex numbers: halves times halves, whose history is that of the products.
+Tensor complex_product(Tensor x, const ReducedShape& over, bool keepdim) {
+  for (int d = 0; d < x.dim(); ++d) {
+    if (!(over.mask >> d & 1)) continue;
+    if (x.size(d) == 0) x = apply<Add>(sum(x, Shape{d}, true), Scalar(1));
+    while (x.size(d) > 1) {
+      const std::int64_t half = x.size(d) / 2;
+      const Tensor both = mul(narrow(x, d, 0, half), narrow(x, d, half, half));
+      x = x.size(d) % 2 ? cat({both, narrow(x, d, 2 * half, 1)}, d) : both;
+    }
+  }
+  if (x.dim() == 0) return clone(x);
+  Shape kept;
+  for (int d = 0; d < x.dim(); ++d)
+    if (keepdim || !(over.mask >> d & 1)) kept.push_back(x->shape[d]);
+  return reshape(x, kept);
+}
+
 Tensor product(const char* node, const char* names, const Tensor& input, const ReducedShape& over,
                bool keepdim, OptionalDtype dtype) {
+  if (is_complex(dtype.value_or(input.dtype())))
+    return complex_product(to(input, dtype.value_or(input.dtype())), over, keepdim);
   const DType d = sum_dtype(input, dtype);
   const Tensor out = total(kReduction<reduction::Product>, input, over, keepdim, d);
   return record(
@@ -172,8 +192,14 @@ Tensor product(const char* node, const char* names, const Tensor& input, const R
       input);
 }
 
-Tensor truth(Reduction kind, const Tensor& input, Sizes dims, bool keepdim) {
+// Whether a complex number is another than 0 is asked before the kernels, which have none.
+Tensor asked(const Tensor& input) {
+  return is_complex(input.dtype()) ? apply<Ne>(input, Scalar(0)) : input;
+}
+
+Tensor truth(Reduction kind, const Tensor& given, Sizes dims, bool keepdim) {
   const GradMode off(false);
+  const Tensor input = asked(given);
   const DType d = input.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
   return reduce_into_new(kind, input, ReducedShape(input, dims), keepdim, d);
 }
@@ -292,8 +318,9 @@ Tensor any(const Tensor& input, Sizes dims, bool keepdim) {
 Tensor all(const Tensor& input, Sizes dims, bool keepdim) {
   return truth(kReduction<reduction::All>, input, dims, keepdim);
 }
-Tensor count_nonzero(const Tensor& input, Sizes dims) {
+Tensor count_nonzero(const Tensor& given, Sizes dims) {
   const GradMode off(false);
+  const Tensor input = asked(given);
   return reduce_into_new(kReduction<reduction::Count>, input, ReducedShape(input, dims), false,
                          DType::int64);
 }

@@ -48,7 +48,7 @@ def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
     if input.dim() < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if not input.is_floating_point():
+    if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {input.dtype}"
         )

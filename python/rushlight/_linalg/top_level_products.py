@@ -122,12 +122,12 @@ def vander(x: Tensor, N=None, increasing: bool = False):
 
 @op("torch", "Tensor", out=True, exact=True)
 def vdot(input: Tensor, other: Tensor):
-    """dot() of real vectors.
+    """dot() of the conjugate of input and of other.
 
     >>> torch.vdot(torch.tensor([2, 3]), torch.tensor([2, 1]))
     tensor(7)
     """
-    return _C.dot(input, other)
+    return _C.dot(input.conj() if input.is_complex() else input, other)
 
 
 @op("torch", "Tensor", out=True, exact=True)

@@ -50,7 +50,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
             data = _C.empty(0)
         elif not isinstance(data, Tensor):
             data.detach()  # a list or number has no such method: torch's AttributeError
-        if requires_grad and not data.is_floating_point():
+        if requires_grad and not (data.is_floating_point() or data.is_complex()):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )

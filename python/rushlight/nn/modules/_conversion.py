@@ -114,7 +114,7 @@ class Conversion:
             )
 
         def convert(t):
-            target = dtype if _floating(t) else None
+            target = dtype if _floating(t) or t.is_complex() else None
             if memory_format is not None and t.dim() in (4, 5):
                 return t.to(device, target, non_blocking, memory_format=memory_format)
             return t.to(device, target, non_blocking)
