@@ -25,6 +25,32 @@ def _differentiable(outputs):
     return [out for out in _floating(outputs) if out.requires_grad]
 
 
+def _is_complex(x):
+    return isinstance(x, _C.Tensor) and x.is_complex()
+
+
+def _parts(x):
+    return _C.view_as_real(x) if _is_complex(x) else x
+
+
+def _in_real_numbers(func, inputs):
+    """The same function of the real and imaginary parts, in pairs, and the pairs of inputs."""
+    complex_at = [_is_complex(x) for x in inputs]
+
+    def of_parts(*pairs):
+        numbers = [
+            _C.view_as_complex(x.contiguous()) if at else x
+            for x, at in zip(pairs, complex_at, strict=True)
+        ]
+        return tuple(_parts(out) for out in _tensors(func(*numbers)))
+
+    pairs = [
+        _parts(x.detach()).clone().requires_grad_(x.requires_grad) if at else x
+        for x, at in zip(inputs, complex_at, strict=True)
+    ]
+    return of_parts, tuple(pairs)
+
+
 def _not_here(**flags):
     for name, value in flags.items():
         if value:
@@ -259,7 +285,9 @@ def gradcheck(
     _not_here(check_batched_grad=check_batched_grad)
     _not_here(check_batched_forward_grad=check_batched_forward_grad)
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
-    wanted = _checked_inputs(inputs)
+    _check_inputs(inputs)
+    func, inputs = _in_real_numbers(func, inputs)
+    wanted = [x for x in _tensors(inputs) if x.requires_grad]
     check = _check_directions if fast_mode else _check_elements
     try:
         if check_forward_ad:
@@ -280,13 +308,13 @@ def gradcheck(
     return True
 
 
-def _checked_inputs(inputs):
-    wanted = []
+def _check_inputs(inputs):
+    wanted = False
     for i, x in enumerate(inputs):
         if not isinstance(x, _C.Tensor) or not x.requires_grad:
             continue
-        wanted.append(x)
-        if x.dtype != _C.float64:
+        wanted = True
+        if x.dtype not in (_C.float64, _C.complex128):
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or "
                 "complex. This check will likely fail if all the inputs are not of double "
@@ -305,7 +333,6 @@ def _checked_inputs(inputs):
             "gradcheck expects at least one input tensor to require gradient, but none of them "
             "have requires_grad=True."
         )
-    return wanted
 
 
 def gradgradcheck(
@@ -350,9 +377,10 @@ def gradgradcheck(
         )
     _not_here(check_fwd_over_rev=check_fwd_over_rev)
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+    func, inputs = _in_real_numbers(func, inputs)
     outputs = _differentiable(func(*inputs))
     seeds = [_direction(out) for out in outputs] if grad_outputs is None else _tensors(grad_outputs)
-    seeds = [seed.detach().clone() for seed in seeds]
+    seeds = [_parts(seed.detach()).clone() for seed in seeds]
     if gen_non_contig_grad_outputs:
         seeds = [_C.stack([seed, seed], -1)[..., 0] for seed in seeds]
     seeds = [seed.requires_grad_() for seed in seeds]

@@ -48,4 +48,5 @@ class Rprop(FusedOptimizer):
 
     def _begin(self, group, p, state):
         super()._begin(group, p, state)
-        state["step_size"] = _C.full_like(p, float(group["lr"]))
+        lr = float(group["lr"])  # of each part of a complex number
+        state["step_size"] = _C.full_like(p, complex(lr, lr) if p.is_complex() else lr)
