@@ -54,6 +54,13 @@ CALLS = [
     "close(torch.nn.Parameter(T([1.])), T([1.]))",
     "close(T([255], dtype=torch.uint8), T([0], dtype=torch.uint8))",
     "close(T([0., 0.]), T([0., 0.1]))",
+    "close(T([1 + 2j, 3]), T([1 + 2j, 3 + 4j]))",
+    "close(T([1 + 2j, 3]), T([1 + 2.0000001j, 3]))",
+    "close(T([1j]), T([1j + 1e-6], dtype=torch.complex128), check_dtype=False)",
+    "close(T(1j), T(2j))",
+    "close(1j, 2j)",
+    "close(1j, 1j + 1e-9)",
+    "close([1j], [1 + 1j])",
 ]
 
 
@@ -94,6 +101,8 @@ def test_assert_close_across_virtual_gpus(virtual_gpus):
         {"dtype": "int64", "low": -3, "high": 2, "exclude_zero": True},
         {"dtype": "int16", "low": -(10**9), "high": 10**9},
         {"dtype": "float32", "noncontiguous": True, "requires_grad": True},
+        {"dtype": "complex64"},
+        {"dtype": "complex128", "low": 2, "high": 3, "requires_grad": True},
     ],
 )
 def test_make_tensor_gives_torchs_numbers(reference, arguments):

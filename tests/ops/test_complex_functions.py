@@ -154,6 +154,37 @@ def test_questions(device):
     assert run(rushlight, device) == ask(run)
 
 
+LARGE = {
+    "exp": lambda t, z, w, x: z.exp(),
+    "abs": lambda t, z, w, x: z.abs(),
+    "mul": lambda t, z, w, x: z * w,
+    "mul by real numbers": lambda t, z, w, x: x * z,
+    "mul by a number": lambda t, z, w, x: z * 2j,
+    "add": lambda t, z, w, x: z.add(w, alpha=2),
+    "neg": lambda t, z, w, x: -z,
+    "pow": lambda t, z, w, x: z**w,
+    "where": lambda t, z, w, x: t.where(x > 0, z, w),
+    "masked_fill": lambda t, z, w, x: z.masked_fill(x > 0, 1j),
+    "isfinite": lambda t, z, w, x: z.isfinite(),
+    "eq": lambda t, z, w, x: z == w,
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_many_numbers_are_those_of_each(name, device):
+    """They are computed in pieces: each has the value that it has alone."""
+    n = 100 if rushlight.device(device).type == "cuda" else 40000
+    rushlight.manual_seed(1)
+    z, w = (rushlight.randn(n, dtype=rushlight.complex64).to(device) for _ in range(2))
+    x = rushlight.randn(n).to(device)
+    w[::3] = z[::3]
+    whole = LARGE[name](rushlight, z, w, x)
+    for at in (slice(0, 5), slice(n // 2 - 7, n // 2 + 7), slice(n - 3, n)):
+        alone = LARGE[name](rushlight, z[at], w[at], x[at])
+        assert whole.dtype is alone.dtype and whole.shape == z.shape
+        assert rushlight.allclose(whole[at].to(rushlight.complex64), alone.to(rushlight.complex64))
+
+
 REFUSED = (
     "sign ceil floor round trunc frac erf erfc lgamma digamma signbit relu deg2rad bitwise_not "
     "sort argsort max min amax amin argmax median mode cummax cummin unique topk msort aminmax "

@@ -1,18 +1,34 @@
-// Pointwise ops of complex numbers, and their gradients. Each gradient is that of torch, the
-// derivative by the conjugate twice over: of a holomorphic f it is grad times the conjugate of f'.
+// Pointwise ops of complex numbers: what computes each of them. Gradients: complex_gradients.cpp.
 #include "complex.h"
 
 #include "checks.h"
 #include "core/device.h"
+#include "kernels/parallel.h"
+#include "kernels/stored.h"
 
 namespace rushlight {
 namespace {
 
+// Its parts side by side, as they are read more than once.
 ComplexNumber number_of(const Input& in, DType dtype) {
   if (!in.tensor) return {Value(in.scalar.as_double()), Value(0)};
   if (!is_complex(in.tensor->dtype())) return {Value(to(*in.tensor, real_of(dtype))), Value(0)};
-  const Tensor t = to(*in.tensor, dtype);
-  return {Value(real(t)), Value(imag(t))};
+  const auto part = [&](const Tensor& t) { return contiguous(to(t, real_of(dtype))); };
+  return {Value(part(real(*in.tensor))), Value(part(imag(*in.tensor)))};
+}
+
+bool is_arithmetic(const PointwiseOp& op) {
+  return is<Add>(op) || is<Sub>(op) || is<Rsub>(op) || is<Mul>(op) || is<Div>(op);
+}
+
+// One of two operands: a number beside a tensor is a scalar, so that no kernel reads it again.
+ComplexNumber operand_of(const PointwiseOp& op, const Input* in, int i, DType dtype) {
+  const Tensor *t = in[i].tensor, *other = in[1 - i].tensor;
+  if (!is_arithmetic(op) || !t || !other || t->dim() || !other->dim() || !t->device().is_cpu() ||
+      !is_complex(t->dtype()))
+    return number_of(in[i], dtype);
+  const auto v = element_of(*t, t->offset()).as<Complex<double>>(t->dtype());
+  return {Value(v.real), Value(v.imag)};
 }
 
 // As complex numbers of this dtype.
@@ -22,15 +38,6 @@ Tensor tensor_of(const ComplexNumber& n, DType dtype) {
     return to(v.is_scalar() ? full_like(some, Scalar(v.scalar())) : v.tensor(), real_of(dtype));
   };
   return complex_of(part(n.re), part(n.im));
-}
-
-template <class Op>
-bool is(const PointwiseOp& op) {
-  return op.index == pointwise_op<Op>().index;
-}
-
-Tensor inverse_or_zero(const Tensor& size) {
-  return apply<Where>(apply<Eq>(size, Scalar(0)), zeros_like(size), apply<Reciprocal>(size));
 }
 
 Value is_zero(const ComplexNumber& n) { return (n.re == Value(0)) & (n.im == Value(0)); }
@@ -76,24 +83,43 @@ Tensor selected(const Tensor& mask, const Input& a, const Input& b, DType dtype)
   return tensor_of({where(mask, x.re, y.re), where(mask, x.im, y.im)}, dtype);
 }
 
+// What adds the parts alone: of the pairs that the numbers are, in one pass; else undefined.
+Tensor of_pairs(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype) {
+  if (!is<Add>(op) && !is<Sub>(op) && !is<Rsub>(op) && !is<Neg>(op)) return {};
+  Tensor pairs[2];
+  Input inputs[2];
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].tensor || !is_complex(in[i].tensor->dtype())) return {};
+    if (in[i].tensor->dim() == 0 || in[i].tensor->dim() == kMaxRank) return {};
+    pairs[i] = view_as_real(to(*in[i].tensor, dtype));
+    inputs[i] = as_input(pairs[i]);
+  }
+  const Tensor out = pointwise(op, inputs, parameters);
+  if (out->strides[std::size_t(out.dim() - 1)] != 1) return {};
+  return alias(view_as_complex(out));
+}
+
 // f(inputs) without history; undefined where no formula is here.
 Tensor value_of(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype) {
   const GradMode off(false);
   if (is<Where>(op)) return selected(*in[0].tensor, in[1], in[2], dtype);
   if (is<MaskedFill>(op)) return selected(*in[1].tensor, in[2], in[0], dtype);
+  if (Tensor out = of_pairs(op, in, parameters, dtype)) return out;
   const auto* function = op.inputs == 1 ? complex_function(op.name) : nullptr;
+  if (is<Abs>(op)) return apply<Hypot>(real(*in[0].tensor), imag(*in[0].tensor));
+  if (is<Angle>(op)) return apply<Atan2>(imag(*in[0].tensor), real(*in[0].tensor));
   const bool in_double = (function && function->in_double) || is<Pow>(op);
-  const ComplexNumber a = number_of(in[0], in_double ? DType::complex128 : dtype);
+  const DType computed = in_double ? DType::complex128 : dtype;
+  const ComplexNumber a =
+      op.inputs == 2 ? operand_of(op, in, 0, computed) : number_of(in[0], computed);
   if (function) return tensor_of(function->value(a), dtype);
   if (op.inputs == 1) {
-    if (is<Abs>(op)) return apply<Hypot>(a.re.tensor(), a.im.tensor());
-    if (is<Angle>(op)) return apply<Atan2>(a.im.tensor(), a.re.tensor());
     if (is<Neg>(op)) return tensor_of({-a.re, -a.im}, dtype);
     if (is<Sgn>(op)) return mul(*in[0].tensor, inverse_or_zero(apply<Abs>(*in[0].tensor)));
     return answer_of(op, a);
   }
   if (op.inputs != 2) return {};
-  const ComplexNumber b = number_of(in[1], in_double ? DType::complex128 : dtype);
+  const ComplexNumber b = operand_of(op, in, 1, computed);
   if (is<Mul>(op)) return tensor_of(a * b, dtype);
   if (is<Div>(op)) return tensor_of(a / b, dtype);
   if (is<Pow>(op)) return tensor_of(power(a, b), dtype);
@@ -105,6 +131,42 @@ Tensor value_of(const PointwiseOp& op, const Input* in, const Scalar* parameters
   if (is<Sub>(op)) return tensor_of(a - scaled(b), dtype);
   if (is<Rsub>(op)) return tensor_of(b - scaled(a), dtype);
   return answer_of(op, a, b);
+}
+
+// The same, of many numbers in pieces: what a formula makes of one stays in a processor's cache.
+Tensor value_in_pieces(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                       DType dtype) {
+  const std::int64_t piece = std::int64_t(1 << 14) * num_threads();
+  const GradMode off(false);
+  Tensor flat[kMaxInputs], first, out, flat_out;
+  bool apart = true;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].tensor || in[i].tensor->dim() == 0) continue;
+    const Tensor& t = *in[i].tensor;
+    if (!first) first = t;
+    apart &= t.is_contiguous() && t.device().is_cpu() && t.shape() == first.shape();
+    if (apart) flat[i] = view(t, {t.numel()});
+  }
+  if (!apart || !first || first.numel() < 2 * piece) return value_of(op, in, parameters, dtype);
+  for (std::int64_t begin = 0; begin < first.numel(); begin += piece) {
+    const std::int64_t count = std::min(piece, first.numel() - begin);
+    Input inputs[kMaxInputs];
+    Tensor parts[kMaxInputs];
+    for (int i = 0; i < op.inputs; ++i) {
+      inputs[i] = in[i];
+      if (!flat[i]) continue;
+      parts[i] = narrow(flat[i], 0, begin, count);
+      inputs[i].tensor = &parts[i];
+    }
+    const Tensor made = value_of(op, inputs, parameters, dtype);
+    if (!made) return {};
+    if (!out) {
+      out = empty(first.shape(), made.dtype(), first.device());
+      flat_out = view(out, {first.numel()});
+    }
+    copy_bits(narrow(flat_out, 0, begin, count), made);
+  }
+  return out;
 }
 
 // What is written with other ops, of which it has its history; undefined where it is none of these.
@@ -143,156 +205,6 @@ Tensor composed(const PointwiseOp& op, const Input* in, const Scalar* parameters
   return {};
 }
 
-// An operand as its gradient needs it.
-struct Kept {
-  Saved tensor;
-  Scalar number;
-  Shape shape;
-  DType dtype = DType::float32;
-
-  // `overwritten`: what is read is a copy.
-  Kept(const Input& in, bool reads, bool overwritten)
-      : tensor(in.tensor && reads ? Saved(kept(*in.tensor, overwritten)) : Saved()),
-        number(in.scalar) {
-    if (!in.tensor) return;
-    shape = in.tensor->shape();
-    dtype = in.tensor->dtype();
-  }
-  static Tensor kept(const Tensor& t, bool overwritten) {
-    const GradMode off(!overwritten && grad_enabled());
-    return overwritten ? clone(t) : t;
-  }
-  // The share of the operand in the gradient g: its real part where the operand is real.
-  Tensor share(const Tensor& g) const {
-    return sum_to(to(is_complex(dtype) ? g : real(g), dtype), shape);
-  }
-};
-
-// g times the conjugate of an operand, or divided by it.
-template <class Op>
-Tensor by_conjugate(const Tensor& g, const Kept& k) {
-  if (!k.tensor) return apply<Op>(g, k.number);
-  return apply<Op>(g, conj(k.tensor.get()));
-}
-
-Tensor gradient_of_one(const PointwiseOp& op, const Tensor& g, const Tensor& z) {
-  const Tensor inverse = inverse_or_zero(apply<Abs>(z));
-  if (is<Abs>(op)) return mul(z, mul(g, inverse));
-  if (is<Sgn>(op)) {  // what is across the number turns it
-    const Tensor unit = apply<Sgn>(z);
-    return mul(sub(g, mul(unit, real(mul(g, conj(unit))))), inverse);
-  }
-  const Tensor turn = mul(g, apply<Square>(inverse));  // of angle
-  return complex_of(neg(mul(imag(z), turn)), mul(real(z), turn));
-}
-
-Tensor masked(const Tensor& mask, const Tensor& g, bool holds) {
-  return holds ? apply<Where>(mask, g, Scalar(0)) : apply<Where>(mask, Scalar(0), g);
-}
-
-// Where a number is 0 its powers do not change with the exponent, nor does any 0th with the number.
-Tensor gradient_of_base(const Tensor& g, const Tensor& a, const Kept& b) {
-  if (!b.tensor) {
-    const double e = b.number.as_double();
-    if (e == 0) return zeros_like(g);
-    return mul(g, conj(mul(apply<Pow>(a, Scalar(e - 1)), b.number)));
-  }
-  const Tensor e = b.tensor.get();
-  const Tensor to_a = mul(g, conj(mul(e, apply<Pow>(a, apply<Sub>(e, Scalar(1))))));
-  return masked(apply<Eq>(e, Scalar(0)), to_a, false);
-}
-Tensor gradient_of_exponent(const Tensor& g, const Kept& a, const Tensor& e) {
-  const Input base = a.tensor ? as_input(a.tensor.get()) : as_input(a.number);
-  Tensor number;
-  if (!base.tensor) number = scalar_tensor(base.scalar, g.dtype(), g.device());
-  const Tensor x = base.tensor ? to(*base.tensor, g.dtype()) : number;
-  const Tensor to_e = mul(g, conj(mul(apply<Pow>(x, e), apply<Log>(x))));
-  const Tensor gone = apply<LogicalAnd>(apply<Eq>(x, Scalar(0)), apply<Ge>(real(e), Scalar(0)));
-  return masked(gone, to_e, false);
-}
-
-Gradients gradients_of_two(const PointwiseOp& op, const Tensor& g, const Kept& a, const Kept& b,
-                           Scalar alpha, const Node& self) {
-  const bool of_a = self.needs_input(0), of_b = self.needs_input(1);
-  const auto scaled = [&] { return mul(g, alpha); };
-  Tensor to_a, to_b;
-  if (is<Mul>(op)) {
-    if (of_a) to_a = by_conjugate<Mul>(g, b);
-    if (of_b) to_b = by_conjugate<Mul>(g, a);
-  } else if (is<Div>(op)) {
-    to_a = by_conjugate<Div>(g, b);
-    if (of_b)  // a / b is the share of b in its quotient again
-      to_b = neg(by_conjugate<Div>(by_conjugate<Mul>(to_a, a), b));
-  } else if (is<Pow>(op)) {
-    if (of_a) to_a = gradient_of_base(g, a.tensor.get(), b);
-    if (of_b) to_b = gradient_of_exponent(g, a, b.tensor.get());
-  } else if (is<Rsub>(op)) {
-    if (of_a) to_a = neg(scaled());
-    to_b = g;
-  } else {
-    to_a = g;
-    if (of_b) to_b = is<Add>(op) ? scaled() : neg(scaled());
-  }
-  return Gradients(of_a ? a.share(to_a) : Tensor(), of_b ? b.share(to_b) : Tensor());
-}
-
-// `number_first`, `of_number`: such an operand is a number; `overwrites`: the result will be
-// written to the first operand.
-Tensor recorded(const PointwiseOp& op, const Input* in, const Scalar* parameters, Tensor out,
-                bool number_first, bool of_number, bool overwrites) {
-  const auto tensor = [&](int i) { return in[i].tensor ? *in[i].tensor : Tensor(); };
-  if (is<Where>(op) || is<MaskedFill>(op)) {
-    const bool fills = is<MaskedFill>(op);
-    const int first = fills ? 0 : 1;
-    return record(
-        op.node, std::move(out),
-        [mask = Saved(*in[fills ? 1 : 0].tensor), fills, a = Kept(in[first], false, false),
-         b = Kept(in[2], false, false)](Tensor g) {
-          const Tensor to_a = a.share(masked(mask.get(), g, !fills));
-          const Tensor to_b = b.share(masked(mask.get(), g, fills));
-          return fills ? Gradients(to_a, Tensor(), to_b) : Gradients(Tensor(), to_a, to_b);
-        },
-        tensor(0), tensor(1), tensor(2));
-  }
-  if (op.inputs == 1) {
-    const auto* f = complex_function(op.name);
-    if (f && f->of_result)
-      return record(
-          op.node, out,
-          [f, w = SavedOutput(out)](Tensor g, Node& self) {
-            return Gradients(mul(g, conj(f->slope(w.get(self)))));
-          },
-          tensor(0));
-    if (f)
-      return record(
-          op.node, std::move(out),
-          [f, z = Kept(in[0], true, overwrites)](Tensor g) {
-            return Gradients(mul(g, conj(f->slope(z.tensor.get()))));
-          },
-          tensor(0));
-    return record(
-        op.node, std::move(out),
-        [op = &op, kept = Kept(in[0], !is<Neg>(op), overwrites)](Tensor g) {
-          return Gradients(is<Neg>(*op) ? neg(g) : gradient_of_one(*op, g, kept.tensor.get()));
-        },
-        tensor(0));
-  }
-  const bool reads = is<Mul>(op) || is<Div>(op) || is<Pow>(op);
-  const bool of_base = !in[0].tensor || number_first;
-  const char* node = is<Rsub>(op)   ? (of_number ? op.node : "RsubBackward0")
-                     : !is<Pow>(op) ? op.node
-                     : of_base      ? "PowBackward2"
-                     : of_number    ? "PowBackward0"
-                                    : "PowBackward1";
-  return record(
-      node, std::move(out),
-      [op = &op, a = Kept(in[0], reads, overwrites), b = Kept(in[1], reads, false),
-       alpha = op.parameters ? parameters[0] : Scalar(1)](Tensor g, Node& self) {
-        return gradients_of_two(*op, g, a, b, alpha, self);
-      },
-      tensor(0), tensor(1));
-}
-
 // Torch has two types for it.
 [[noreturn]] void refuse(const PointwiseOp& op, DType dtype) {
   for (const std::string_view name : {"maximum", "minimum", "fmax", "fmin", "heaviside", "isposinf",
@@ -303,11 +215,14 @@ Tensor recorded(const PointwiseOp& op, const Input* in, const Scalar* parameters
   refuse_stored(op.name, dtype);
 }
 
-// Numbers that promote as such, in the dtype of the others and where they are.
+// Numbers that promote as such, in the dtype of the others and where they are, but for those that
+// arithmetic reads as scalars.
 void place_numbers(const PointwiseOp& op, Input* in, Tensor* placed, DType dtype) {
   Device device;
-  for (int i = 0; i < op.inputs; ++i)
-    if (in[i].tensor && !(*in[i].tensor)->number) device = in[i].tensor->device();
+  for (int i = 0; i < op.inputs; ++i) {
+    const Tensor* t = in[i].tensor;
+    if (t && !(*t)->number) device = is_arithmetic(op) && t->dim() ? kCpu : t->device();
+  }
   for (int i = 0; i < op.inputs; ++i)
     if (in[i].tensor && (*in[i].tensor)->number) {
       placed[i] = to(*in[i].tensor, dtype, device);
@@ -332,10 +247,11 @@ Tensor of_complex(const PointwiseOp& op, const Input* given, const Scalar* param
       fail<RuntimeError>("In-place abs is not supported for complex tensors.\nuse z.abs()");
     out = composed(op, in, parameters);
     if (!out) {
-      out = value_of(op, in, parameters, common);
+      out = value_in_pieces(op, in, parameters, common);
       if (!out) refuse(op, common);
       if (out.dtype() != DType::boolean)
-        out = recorded(op, in, parameters, std::move(out), first, second, into.kind == Into::self);
+        out = record_complex(op, in, parameters, std::move(out), first, second,
+                             into.kind == Into::self);
     }
   } else {  // of real numbers into complex ones
     out = pointwise(op, in, parameters);

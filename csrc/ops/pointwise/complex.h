@@ -38,4 +38,16 @@ struct ComplexFunction {
 };
 const ComplexFunction* complex_function(std::string_view name);  // or null
 
+// ---- what the files of complex ops share
+template <class Op>
+bool is(const PointwiseOp& op) {
+  return op.index == pointwise_op<Op>().index;
+}
+inline Tensor inverse_or_zero(const Tensor& size) {
+  return apply<Where>(apply<Eq>(size, Scalar(0)), zeros_like(size), apply<Reciprocal>(size));
+}
+// complex_gradients.cpp
+Tensor record_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Tensor out,
+                      bool number_first, bool of_number, bool overwrites);
+
 }  // namespace rushlight

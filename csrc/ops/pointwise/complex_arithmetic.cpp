@@ -10,8 +10,15 @@ ComplexNumber operator+(const ComplexNumber& a, const ComplexNumber& b) {
 ComplexNumber operator-(const ComplexNumber& a, const ComplexNumber& b) {
   return {a.re - b.re, a.im - b.im};
 }
+// sum + sign * x * y, of tensors in one pass.
+static Value with_product(const Value& sum, const Value& x, const Value& y, double sign) {
+  if (sum.is_scalar() || x.is_scalar() || y.is_scalar()) return sum + Value(sign) * x * y;
+  const Input inputs[] = {sum.input(), x.input(), y.input()};
+  const Scalar value(sign);
+  return pointwise(pointwise_op<Addcmul>(), inputs, &value);
+}
 ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return {with_product(a.re * b.re, a.im, b.im, -1), with_product(a.re * b.im, a.im, b.re, 1)};
 }
 // The quotient of the divisor's parts, the smaller by the larger, cannot overflow (Smith's method).
 // By 0 each part is divided alone.

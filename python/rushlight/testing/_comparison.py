@@ -10,6 +10,8 @@ _TOLERANCES = {
     _C.bfloat16: (1.6e-2, 1e-5),
     _C.float32: (1.3e-6, 1e-5),
     _C.float64: (1e-7, 1e-7),
+    _C.complex64: (1.3e-6, 1e-5),
+    _C.complex128: (1e-7, 1e-7),
 }
 
 
@@ -179,7 +181,7 @@ def _tolerances(options, dtypes):
 def _compare_numbers(actual, expected, options):
     if options["check_dtype"] and type(actual) is not type(expected):
         raise _Mismatch(f"The (d)types do not match: {type(actual)} != {type(expected)}.")
-    kinds = [_C.float64 if isinstance(v, float) else _C.int64 for v in (actual, expected)]
+    kinds = [_C.float64 if isinstance(v, float | complex) else _C.int64 for v in (actual, expected)]
     rtol, atol = _tolerances(options, kinds)
     if actual == expected or (options["equal_nan"] and actual != actual and expected != expected):
         return
@@ -221,7 +223,7 @@ def _compare_tensors(actual, expected, options):
     if actual.device != expected.device:
         actual, expected = actual.cpu(), expected.cpu()
     dtype = _C.promote_types(actual.dtype, expected.dtype)
-    if not dtype.is_floating_point:
+    if not (dtype.is_floating_point or dtype.is_complex):
         dtype = _C.int64
     actual, expected = actual.to(dtype), expected.to(dtype)
     close = _C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options["equal_nan"])

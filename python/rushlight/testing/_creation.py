@@ -6,7 +6,8 @@ from rushlight import _C
 from rushlight._type_info import finfo, iinfo
 
 _INTEGERS = (_C.uint8, _C.int8, _C.int16, _C.int32, _C.int64)
-_FLOATS = (_C.float16, _C.bfloat16, _C.float32, _C.float64)
+# Of complex numbers both parts are drawn.
+_FLOATS = (_C.float16, _C.bfloat16, _C.float32, _C.float64, _C.complex64, _C.complex128)
 
 
 def make_tensor(
