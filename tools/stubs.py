@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 """
-NUMBER = "Tensor | builtins.float"
+NUMBER = "Tensor | builtins.complex"
 SLOTS = {
     **dict.fromkeys(
         "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul "
@@ -58,7 +58,7 @@ PROPERTIES = {
 }
 SETTABLE = {"data", "grad", "requires_grad"}
 # Names that mean something else inside the class Tensor, or once the module's dtypes are there.
-HIDDEN = r"(?P<builtin>\b(?:int|float|bool)\b)|(?P<own>\b(?:device|dtype)\b)"
+HIDDEN = r"(?P<builtin>\b(?:int|float|bool|complex)\b)|(?P<own>\b(?:device|dtype)\b)"
 
 
 def qualified(line):

@@ -152,7 +152,7 @@ def __complex__(self: Tensor):
 def __contains__(self: Tensor, element):
     """Whether an element equals a scalar, or an element of a tensor broadcast to self."""
     if isinstance(element, _C.Tensor | int | float | complex):
-        return bool(_C.any(_C.eq(self, element)))  # type: ignore[arg-type]
+        return bool(_C.any(_C.eq(self, element)))
     raise RuntimeError(
         "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
         f"{element.__class__}."

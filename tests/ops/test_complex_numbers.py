@@ -210,3 +210,30 @@ def test_a_leaf_keeps_its_numbers(device):
     with pytest.raises(RuntimeError, match="leaf"):
         x.mul_(2j)
     assert x.tolist() == [1, 1] and math.isclose(abs((x * 2j)[0].item()), 2)
+
+
+def test_what_only_looks_like_a_complex_number(device):
+    """Its conversion may fail, or change what it is called with."""
+
+    def fails(self):
+        raise ValueError("no number")
+
+    x = rushlight.ones(3, device=device)
+    index = rushlight.tensor([0], device=device)
+    for fake in (
+        type("numpy.complex64", (), {}),
+        type("numpy.complex64", (), {"__complex__": fails}),
+    ):
+        calls = [lambda n: x * n, lambda n: n - x, lambda n: rushlight.add(x, n), x.fill_]
+        calls += [lambda n: rushlight.full((2,), n), lambda n: x.__setitem__(0, n)]
+        calls += [lambda n: x.cfloat().index_fill(0, index, n), lambda n: rushlight.add(x, other=n)]
+        for call in calls:
+            with pytest.raises((TypeError, ValueError, RuntimeError)):
+                call(fake())
+
+    class Sly(complex):
+        def __complex__(self):
+            x.resize_(0)
+            return 7j
+
+    assert (x * Sly(2j)).tolist() == [2j] * 3

@@ -207,7 +207,7 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
              : p.name == "inplace"    ? "bool = ..."
              : int(i) >= f.op->inputs ? "float = ..."
              : is_tensor              ? "Tensor"
-                                      : "Tensor | float");
+                                      : "Tensor | complex");
     if (i + 1 < s.parameters.size()) text += ", ";
   }
   return text + ") -> Tensor: ...";

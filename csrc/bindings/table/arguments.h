@@ -245,7 +245,7 @@ struct Argument<const std::vector<Tensor>&> {
 
 template <>
 struct Argument<Input> : ByValue<Input> {
-  static constexpr const char *expected = "Tensor or Number", *stub = "Tensor | float";
+  static constexpr const char *expected = "Tensor or Number", *stub = "Tensor | complex";
   static bool read(PyObject* o, Input& s) {
     if ((s.tensor = as_tensor(o))) [[likely]]
       return true;

@@ -34,6 +34,7 @@ py::object part_of(const Signature& s, std::size_t i, PyObject* o, bool imaginar
   }
   if (is_complex_number(o)) {
     const Py_complex v = PyComplex_AsCComplex(o);
+    if (v.real == -1.0 && PyErr_Occurred()) throw py::error_already_set();
     return owned(PyFloat_FromDouble(imaginary ? v.imag : v.real));
   }
   if (is_list(o)) {
