@@ -285,7 +285,7 @@ def test_no_circles_of_python_imports():
 # What a file of operations in Python may do in spite of the rule below: "file:function".
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
-        "_broadcasting:broadcast_shapes multi_head:_padding_per_head multi_head:_project "
+        "_broadcasting:broadcast_shapes multi_head:_padding_per_head multi_head:_in_projection "
         "products:vecdot solving:_tolerances top_level_factors:cholesky_solve "
         "top_level_factors:triangular_solve"
     ),

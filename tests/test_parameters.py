@@ -19,6 +19,7 @@ UNREAD = {
         "checkpoint:create_selective_checkpoint_contexts(allow_cache_entry_mutation) "
         "clip_grad:clip_grad_norm_(foreach) clip_grad:clip_grad_value_(foreach) "
         "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
+        "jit:optimized_execution(should_optimize) "
         "comm:broadcast_coalesced(buffer_size) comm:reduce_add_coalesced(buffer_size) "
         "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto) "
         "_objects:recv_object_list(use_batch) _objects:send_object_list(use_batch)"

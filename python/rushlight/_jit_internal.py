@@ -1,7 +1,7 @@
 """Decorators and predicates of TorchScript's compiler under the names by which libraries import
 them: nothing is compiled, so functions stay as they are."""
 
-from typing import Final
+from typing import Any, Final, Optional, Union  # noqa: F401 - torch has them here
 
 from rushlight.futures import Future
 from rushlight.jit import export, ignore, is_scripting, unused

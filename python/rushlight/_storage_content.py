@@ -1,5 +1,6 @@
 """What a storage is made of: a number, a list, or another object's buffer; and how it is shown."""
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -74,3 +75,10 @@ def listing(values, name, detail):
     shown = values if len(values) <= 1000 else [*values[:500], "...", *values[-500:]]
     lines = "".join(f" {value}\n" for value in shown)
     return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"
+
+
+def _load_from_bytes(b):
+    """What a plain pickle that torch has written calls: `b` is a file with a storage."""
+    import rushlight
+
+    return rushlight.load(io.BytesIO(b), weights_only=True)

@@ -183,3 +183,73 @@ def _unflatten_dense_tensors(flat, tensors):
     """The reverse: views of `flat` with the shapes of `tensors`."""
     parts = _C.split(flat, [tensor.numel() for tensor in tensors])
     return tuple(part.view(like.shape) for part, like in zip(parts, tensors, strict=True))
+
+
+def _take_tensors(tensors, size_limit):
+    """Lists of tensors of one type, each of `size_limit` bytes at most if it has two or more."""
+    lists: dict = {}
+    for tensor in tensors:
+        kind, size = tensor.type(), tensor.numel() * tensor.element_size()
+        taken, total = lists.get(kind, ([], 0))
+        if total > 0 and total + size > size_limit:
+            yield taken
+            taken, total = [], 0
+        lists[kind] = ([*taken, tensor], total + size)
+    yield from (taken for taken, _ in lists.values() if taken)
+
+
+def _reorder_tensors_as(tensors, ordered_tensors):
+    """`tensors`, which are in order within their types, in the order of types of the others."""
+    by_type: dict = {}
+    for tensor in tensors:
+        by_type.setdefault(tensor.type(), []).append(tensor)
+    queues = {kind: iter(taken) for kind, taken in by_type.items()}
+    return tuple(next(queues[tensor.type()]) for tensor in ordered_tensors)
+
+
+def _element_size(dtype):
+    """The bytes of an element."""
+    if not isinstance(dtype, _C.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize
+
+
+def _get_all_device_indices():
+    """The indices of all GPUs."""
+    from rushlight.cuda import device_count
+
+    return list(range(device_count())) or None
+
+
+def _get_devices_properties(device_ids):
+    """The properties of each of these GPUs."""
+    from rushlight.cuda import get_device_properties
+
+    return [get_device_properties(device) for device in device_ids]
+
+
+class _ClassProperty:
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, instance, owner=None):
+        return self.function.__get__(instance, owner or type(instance))()
+
+
+def classproperty(func):
+    """A property of a class: what the function makes of the class."""
+    return _ClassProperty(
+        func if isinstance(func, classmethod | staticmethod) else classmethod(func)
+    )
+
+
+def __getattr__(name):
+    if name == "ExceptionWrapper":
+        from rushlight.utils.data._utils.exception import ExceptionWrapper
+
+        return ExceptionWrapper
+    if name == "_get_device_index":
+        from rushlight.cuda._device import _get_device_index
+
+        return _get_device_index
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

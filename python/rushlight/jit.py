@@ -5,6 +5,7 @@ same in Python. save() and load() keep a module's values; its program does not l
 """
 
 import builtins
+import contextlib
 import warnings
 from typing import Final
 
@@ -143,6 +144,26 @@ def fork(func, *args, **kwargs):
     future = Future()
     future.set_result(func(*args, **kwargs))
     return future
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize):
+    """A context in which nothing changes: nothing is compiled.
+
+    Args:
+        should_optimize: read and left alone.
+
+    >>> with torch.jit.optimized_execution(False):
+    ...     torch.ones(1) + 1
+    tensor([2.])
+    """
+    yield
+
+
+def _unwrap_optional(x):
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
 
 
 def wait(future):

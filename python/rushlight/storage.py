@@ -6,7 +6,12 @@ whole; handles come and go, two of the same memory have the same `_cdata`.
 
 from rushlight import _C
 from rushlight._dtype_names import COMPLEX, DTYPES, NAMES
-from rushlight._storage_content import content_of, listing, new_elements
+from rushlight._storage_content import (
+    _load_from_bytes,  # noqa: F401 - torch has it here
+    content_of,
+    listing,
+    new_elements,
+)
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 

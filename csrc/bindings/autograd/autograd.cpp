@@ -450,6 +450,10 @@ tensor([1.]))");
   m.def("_register_tensor_hook", &hook_on_tensor);
   m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
   m.def("_queue_callback", &queue_callback);
+  m.def("_current_graph_task_id", [] {
+    const std::uint64_t pass = current_backward();
+    return pass ? std::int64_t(pass) : -1;
+  });
   m.def("is_grad_enabled", &grad_enabled, R"(True where operations are being recorded.
 
     >>> with torch.no_grad():

@@ -49,6 +49,10 @@ REASONS = {
         "there is no tensor parallelism",
         "use fully_shard, or DistributedDataParallel",
     ),
+    "elastic": (
+        "a process that fails shows its traceback itself",
+        "`rushlight launch` reports the first process that failed",
+    ),
     "rpc": (
         "processes do not call functions of each other",
         "use torch.distributed's collectives, or send and recv",
@@ -147,6 +151,9 @@ MODULES = {
     "distributed._functional_collectives": "parallel",
     "distributed.checkpoint.hf_storage": "archives",
     "distributed.pipelining": "stages",
+    "distributed.elastic": "elastic",
+    "distributed.elastic.multiprocessing": "elastic",
+    "distributed.elastic.multiprocessing.errors": "elastic",
     "distributed.fsdp.sharded_grad_scaler": "parallel",
     "distributed.rpc": "rpc",
     "distributed.tensor.parallel": "parallel",
@@ -293,6 +300,10 @@ NAMES = {
     ),
     "distributed.checkpoint.hf_storage": (
         ("class", "archives", "HuggingFaceStorageReader HuggingFaceStorageWriter"),
+    ),
+    "distributed.elastic.multiprocessing.errors": (
+        ("identity", "elastic", "record"),
+        ("exception", "elastic", "ChildFailedError(Exception)"),
     ),
     "distributed.fsdp.sharded_grad_scaler": (("class", "parallel", "ShardedGradScaler"),),
     "distributed.rpc": (
@@ -454,7 +465,10 @@ VALUES: dict[str, dict] = {
     "backends.xnnpack": {"enabled": False},
     "utils.cpp_extension": {"CUDA_HOME": None, "ROCM_HOME": None},
     "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": 128},
-    "jit.annotations": {"List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional},
+    "jit.annotations": {
+        "List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional,
+        **dict.fromkeys(("BroadcastingList1", "BroadcastingList2", "BroadcastingList3"), list),
+    },
     "_dynamo.config": {
         "allow_unspec_int_on_nn_module": False, "cache_size_limit": 8, "recompile_limit": 8,
         "suppress_errors": False, "verbose": False,

@@ -64,6 +64,12 @@ from .streams import (
 OutOfMemoryError = _C.OutOfMemoryError
 _lazy_init = init
 
+
+def _lazy_call(callable, **kwargs):
+    """Calls it: there is nothing to wait for."""
+    callable()
+
+
 __all__ = [
     *_of_memory,
     *_TENSOR_TYPES,

@@ -7,6 +7,7 @@ _cuda = _C._cuda
 
 def device_index(device=None, optional=True) -> int:
     """The index that `device` means; None and "cuda" mean the current one where `optional`."""
+    given = device
     if isinstance(device, str):
         device = _C.device(device)
     if isinstance(device, _C.device):
@@ -16,7 +17,7 @@ def device_index(device=None, optional=True) -> int:
     if device is None:
         if not optional:
             raise ValueError(
-                "Expected a torch.device with a specified index or an integer, but got: None"
+                f"Expected a torch.device with a specified index or an integer, but got:{given}"
             )
         return _cuda.current_device()
     return int(device)
@@ -309,3 +310,15 @@ def get_arch_list() -> list[str]:
     True
     """
     return ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"] if is_available() else []
+
+
+def _get_device_index(device, optional=False, allow_cpu=False) -> int:
+    """The index that `device` means, as DataParallel's relatives ask: -1 for the CPU, if that is
+    allowed, and the current GPU for None or "cuda" where `optional`."""
+    if isinstance(device, str):
+        device = _C.device(device)
+    if allow_cpu and isinstance(device, _C.device) and device.type == "cpu":
+        return -1
+    if hasattr(device, "idx"):  # what torch.cuda.device() made
+        return device.idx
+    return device_index(device, optional)

@@ -18,16 +18,36 @@ def only_form(refusal, *matrices):
 
 def factor_of(name, matrix):
     """The lower Cholesky factor of the covariance."""
-    from rushlight.linalg import cholesky, solve_triangular
+    from rushlight.linalg import cholesky
 
     if name == "scale_tril":
         return matrix
     if name == "covariance_matrix":
         return cholesky(matrix)
+    return _precision_to_scale_tril(matrix)
+
+
+def _precision_to_scale_tril(P):
+    """The lower Cholesky factor of the inverse of P."""
+    from rushlight.linalg import cholesky, solve_triangular
+
     # The inverse of a lower factor: factorise with rows and columns backwards.
-    flipped = cholesky(matrix.flip((-2, -1))).flip((-2, -1)).mT
-    one = _C.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+    flipped = cholesky(P.flip((-2, -1))).flip((-2, -1)).mT
+    one = _C.eye(P.shape[-1], dtype=P.dtype, device=P.device)
     return solve_triangular(flipped, one, upper=False)
+
+
+def _batch_mv(bmat, bvec):
+    """The product of each matrix with its vector."""
+    return _C.matmul(bmat, bvec.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(bL, bx):
+    """x^T M^-1 x for each vector, by the lower Cholesky factor of M, which is broadcast."""
+    from rushlight.linalg import solve_triangular
+
+    solved = solve_triangular(bL, bx.unsqueeze(-1), upper=False)
+    return solved.square().sum((-2, -1))
 
 
 class OtherForms:

@@ -26,7 +26,7 @@ from rushlight.distributions.poisson import Poisson
 from rushlight.distributions.transformed_distribution import TransformedDistribution
 from rushlight.distributions.uniform import Uniform
 
-_FORMULAS = dict(_kl_pairs.FORMULAS)
+_FORMULAS = _KL_REGISTRY = dict(_kl_pairs.FORMULAS)
 
 
 def register_kl(type_p, type_q):
@@ -76,7 +76,7 @@ def kl_divergence(p, q):
 
 
 @register_kl(Normal, Normal)
-def _normal(p, q):
+def _kl_normal_normal(p, q):
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
@@ -193,7 +193,7 @@ def _gumbel(p, q):
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normal(p, q):
-    return _normal(p.base_dist, q.base_dist)
+    return _kl_normal_normal(p.base_dist, q.base_dist)
 
 
 @register_kl(Pareto, Pareto)

@@ -4,7 +4,14 @@ import math
 
 from rushlight import _C
 from rushlight.distributions import constraints
-from rushlight.distributions._covariance import OtherForms, factor_of, only_form
+from rushlight.distributions._covariance import (
+    OtherForms,
+    _batch_mahalanobis,  # noqa: F401 - torch has it here
+    _batch_mv,  # noqa: F401 - torch has it here
+    _precision_to_scale_tril,  # noqa: F401 - torch has it here
+    factor_of,
+    only_form,
+)
 from rushlight.distributions.distribution import Distribution
 
 

@@ -15,6 +15,7 @@ from rushlight.distributions._transform_base import (
     ComposeTransform,
     Simple,
     Transform,
+    _InverseTransform,  # noqa: F401 - torch has it here
     identity_transform,
     sum_last,
 )

@@ -399,3 +399,8 @@ sparse = _old_name(sparse_)
 
 def __getattr__(name):
     raise AttributeError(_table.absent(f"torch.nn.init.{name}"), name=name)
+
+
+# Names that torch has for the same without the checks; copies of its code use them.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_

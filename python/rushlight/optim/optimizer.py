@@ -8,11 +8,14 @@ import functools
 import warnings
 import weakref
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
 from copy import deepcopy
+from typing import Any
 
 from rushlight import _C
 from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.nn.modules._hooks import RemovableHandle
+from rushlight.nn.parameter import Parameter
 
 __all__ = [
     "Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
@@ -23,12 +26,26 @@ _every_post_hooks = OrderedDict()
 _living = weakref.WeakSet()  # the optimizers whose step a hook of every optimizer concerns
 
 
-class _Required:
+class _RequiredParameter:
     def __repr__(self):
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
+StateDict = dict[str, Any]
+DeviceDict = dict[_C.device | None, _C.Tensor]
+ParamsT = Iterable[_C.Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, _C.Tensor]]
+
+# What torch's docstrings of optimizers are made with, as copies of them are.
+_params_doc = """params (iterable): iterable of parameters or named_parameters to optimize
+            or iterable of dicts defining parameter groups"""
+_foreach_doc = """foreach (bool, optional): accepted, and changes nothing (default: None)"""
+_fused_doc = """fused (bool, optional): accepted, and changes nothing (default: None)"""
+_capturable_doc = """capturable (bool, optional): accepted, and changes nothing (default: False)"""
+_differentiable_doc = """differentiable (bool, optional): whether autograd records the step
+            (default: False)"""
+_maximize_doc = """maximize (bool, optional): maximize the objective instead of minimizing
+            (default: False)"""
 
 
 def check_rate(value):
@@ -84,6 +101,47 @@ def _use_grad_for_differentiable(func):
             return func(self, *args, **kwargs)
 
     return step
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """(fused, foreach), for programs that choose between ways of their own."""
+    on_gpus = all(p is None or (type(p) in (_C.Tensor, Parameter) and p.is_cuda) for p in params)
+    fused = use_fused and on_gpus and all(p is None or p.is_floating_point() for p in params)
+    return (False, False) if differentiable else (fused, not fused and on_gpus)
+
+
+def _get_value(x):
+    """The number of a tensor, or the number."""
+    return x.item() if isinstance(x, _C.Tensor) else x
+
+
+def _stack_if_compiling(x):
+    """What is given: nothing is compiled."""
+    return x
+
+
+def _view_as_real(params, *state_and_grads):
+    """Puts the parts of complex parameters in their place, in all lists."""
+    for i, parameter in enumerate(params):
+        if parameter.is_complex():
+            for tensors in (params, *state_and_grads):
+                tensors[i] = _C.view_as_real(tensors[i])
+
+
+def _get_scalar_dtype(is_fused=None):
+    """The dtype of counters of steps."""
+    double = not is_fused and _C.get_default_dtype() == _C.float64
+    return _C.float64 if double else _C.float32
+
+
+def _to_scalar(x):
+    """A tensor of one element without dimensions, or the number."""
+    return x.squeeze() if isinstance(x, _C.Tensor) and x.dim() != 0 else x
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn=None):
+    """A decorator that returns the function: nothing is compiled."""
+    return lambda function: function
 
 
 def _register_for_every(hooks, hook):

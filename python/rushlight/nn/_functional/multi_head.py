@@ -14,21 +14,28 @@ from rushlight._C import Tensor
 from rushlight._table import op
 
 
-def added_mask(mask, name, dtype, other=None, other_name=""):
-    """A mask as floats to add to the logits, or None; `other` is the mask it is merged with."""
+def _none_or_dtype(input):
+    if input is None or isinstance(input, Tensor):
+        return None if input is None else input.dtype
+    raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+
+
+def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_other=True):
+    """A mask as floats to add to the logits, or None; `other_type` is the dtype, if any, of the
+    mask that it is merged with."""
     if mask is None:
         return None
     if mask.dtype != _C.bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and mask.dtype != other.dtype:
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype != other_type:
         warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. "
+            f"Support for mismatched {mask_name} and {other_name} is deprecated. "
             "Use same type for both instead.",
             stacklevel=3,
         )
     if mask.dtype != _C.bool:
         return mask
-    return _C.zeros_like(mask, dtype=dtype).masked_fill_(mask, -math.inf)
+    return _C.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
 def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads):
@@ -78,23 +85,34 @@ def _check_sizes(query, key, value, embed_dim, num_heads, separate):
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _project(query, key, value, weights, bias):
-    """q, k and v. `weights` is one matrix for all three, or a matrix for each."""
-    if isinstance(weights, tuple):
-        biases = (None,) * 3 if bias is None else bias.chunk(3)
-        inputs = (query, key, value)
-        return tuple(
-            _C._nn.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)
-        )
-    if key is value and query is key:
-        return _C._nn.linear(query, weights, bias).chunk(3, -1)
-    e = query.size(-1)
-    matrices = weights.split([e, 2 * e])
-    biases = (None, None) if bias is None else bias.split([e, 2 * e])
-    if key is value:
-        q = _C._nn.linear(query, matrices[0], biases[0])
-        return (q, *_C._nn.linear(key, matrices[1], biases[1]).chunk(2, -1))
-    return _project(query, key, value, tuple(weights.chunk(3)), bias)
+def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
+    """q, k and v, each by a matrix of its own."""
+    e = q.size(-1)
+    for name, x, w in (("query", q, w_q), ("key", k, w_k), ("value", v, w_v)):
+        if w.shape != (e, x.size(-1)):
+            raise AssertionError(
+                f"expecting {name} weights shape of {(e, x.size(-1))}, but got {w.shape}"
+            )
+    for name, b in (("query", b_q), ("key", b_k), ("value", b_v)):
+        if b is not None and b.shape != (e,):
+            raise AssertionError(f"expecting {name} bias shape of {(e,)}, but got {b.shape}")
+    linear = _C._nn.linear
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def _in_projection_packed(q, k, v, w, b=None):
+    """q, k and v by one matrix that holds three, in one product where the inputs are the same."""
+    linear = _C._nn.linear
+    if k is v and q is k:
+        return linear(q, w, b).chunk(3, -1)
+    e = q.size(-1)
+    if k is v:
+        matrices = w.split([e, 2 * e])
+        biases = (None, None) if b is None else b.split([e, 2 * e])
+        first = linear(q, matrices[0], biases[0])
+        return (first, *linear(k, matrices[1], biases[1]).chunk(2, -1))
+    biases = (None,) * 3 if b is None else b.chunk(3)
+    return tuple(map(linear, (q, k, v), w.chunk(3), biases))
 
 
 def _check_mask(mask, heads, target, source):
@@ -212,8 +230,8 @@ def multi_head_attention_forward(
             key_padding_mask = key_padding_mask.unsqueeze(0)
     target, batch, embed_dim = query.shape
     source = key.size(0)
-    key_padding_mask = added_mask(
-        key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask"
+    key_padding_mask = _canonical_mask(
+        key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype
     )
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -223,16 +241,19 @@ def multi_head_attention_forward(
     if is_causal and key_padding_mask is None and not need_weights:
         attn_mask = None  # the hint is enough
     else:
-        attn_mask = added_mask(attn_mask, "attn_mask", query.dtype)
+        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         is_causal = is_causal and key_padding_mask is None
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     separate = (q_proj_weight, k_proj_weight, v_proj_weight)
-    weights = separate if use_separate_proj_weight else in_proj_weight
-    if weights is None or (use_separate_proj_weight and None in weights):
+    if None in (separate if use_separate_proj_weight else (in_proj_weight,)):
         raise AssertionError(
             f"use_separate_proj_weight is {use_separate_proj_weight} but a weight is None"
         )
-    q, k, v = _project(query, key, value, weights, in_proj_bias)
+    if use_separate_proj_weight:
+        biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = _in_projection(query, key, value, *separate, *biases)
+    else:
+        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
     heads, head_dim = batch * num_heads, embed_dim // num_heads
     if attn_mask is not None:
         attn_mask = _check_mask(attn_mask, heads, target, source)

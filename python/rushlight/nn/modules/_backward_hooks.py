@@ -90,6 +90,11 @@ class BackwardHook:
                 grads = _as_tuple(changed, "pre hook", len(grads))
         self.grad_outputs = grads
         if self.input_indices is None:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module "
+                "outputs since no inputs require gradients. The hook is given None for each.",
+                stacklevel=2,
+            )
             nothing = (None,) * self.n_inputs
             for hook in self.hooks:
                 changed = hook(self.module, nothing, grads)
@@ -105,12 +110,7 @@ class BackwardHook:
 
     def _on_inputs(self, grads):
         if self.grad_outputs is None:
-            raise RuntimeError(
-                "Module backward hook for grad_input is called before the grad_output one. This "
-                "happens because the gradient in your nn.Module flows to the Module's input "
-                "without passing through the Module's output. Make sure that the output depends "
-                "on the input and that the loss is computed based on the output."
-            )
+            return grads  # it came to the input on another way than through the output
         spread = self._spread(grads, self.input_indices, self.n_inputs)
         for hook in self.hooks:
             changed = hook(self.module, spread, self.grad_outputs)

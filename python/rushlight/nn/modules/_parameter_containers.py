@@ -4,6 +4,8 @@ Values that are no tensors are kept as plain attributes, as torch keeps them.
 """
 
 import operator
+from collections import OrderedDict
+from collections.abc import Mapping
 
 from rushlight import _C
 from rushlight.nn.modules.module import Module, _typename
@@ -193,13 +195,16 @@ class ParameterDict(Module):
         return cls(dict.fromkeys(keys, default))
 
     def update(self, parameters):
-        """Adds `parameters`: a mapping, or an iterable of (name, value) pairs."""
+        """Adds `parameters`: a mapping, or an iterable of (name, value) pairs; those of a plain
+        dict by their names, as torch does."""
         if not hasattr(parameters, "__iter__"):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but "
                 "got " + type(parameters).__name__
             )
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(pairs)
         for i, pair in enumerate(pairs):
             pair = tuple(pair)
             if len(pair) != 2:

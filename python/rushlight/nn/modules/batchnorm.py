@@ -253,7 +253,7 @@ class SyncBatchNorm(_BatchNorm):
         return out
 
 
-class LazyNorm(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin):
     """What the lazy normalisations share: `num_features` comes from the first input."""
 
     def __init__(
@@ -288,7 +288,7 @@ class LazyNorm(LazyModuleMixin):
             self.reset_parameters()
 
 
-class LazyBatchNorm1d(LazyNorm, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """A BatchNorm1d whose `num_features` is taken from the first input.
 
     Args: as of BatchNorm2d.
@@ -302,7 +302,7 @@ class LazyBatchNorm1d(LazyNorm, BatchNorm1d):
     cls_to_become = BatchNorm1d
 
 
-class LazyBatchNorm2d(LazyNorm, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """A BatchNorm2d whose `num_features` is taken from the first input.
 
     Args: as of BatchNorm2d.
@@ -317,7 +317,7 @@ class LazyBatchNorm2d(LazyNorm, BatchNorm2d):
     cls_to_become = BatchNorm2d
 
 
-class LazyBatchNorm3d(LazyNorm, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """A BatchNorm3d whose `num_features` is taken from the first input.
 
     Args: as of BatchNorm2d.

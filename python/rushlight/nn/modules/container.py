@@ -4,7 +4,7 @@ import operator
 from itertools import chain, islice
 
 from rushlight.nn.modules._parameter_containers import ParameterDict, ParameterList
-from rushlight.nn.modules.module import Module, _indent
+from rushlight.nn.modules.module import Module, _addindent
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
@@ -212,7 +212,7 @@ class ModuleList(_Ordered):
             head = f"({first}): "
             if first != last:
                 head = f"({first}-{last}): {last - first + 1} x "
-            lines.append(_indent(head + text, 2))
+            lines.append(_addindent(head + text, 2))
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 

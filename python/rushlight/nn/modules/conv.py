@@ -1,6 +1,7 @@
 """Convolution layers; the transposed ones come from conv_transpose.py."""
 
 from rushlight import _C
+from rushlight.nn.common_types import _size_1_t, _size_2_t, _size_3_t  # noqa: F401 - torch's too
 from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules._conv_base import LazyConv, _ConvNd
 from rushlight.nn.modules.conv_transpose import (
@@ -10,6 +11,7 @@ from rushlight.nn.modules.conv_transpose import (
     LazyConvTranspose1d,
     LazyConvTranspose2d,
     LazyConvTranspose3d,
+    _ConvTransposeNd,  # noqa: F401 - torch has it here
 )
 from rushlight.nn.modules.utils import per_dimension
 

@@ -3,7 +3,7 @@
 import warnings
 
 from rushlight.nn import functional as F
-from rushlight.nn.modules.batchnorm import LazyNorm, _NormBase
+from rushlight.nn.modules.batchnorm import _LazyNormBase, _NormBase
 
 __all__ = [
     "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LazyInstanceNorm1d",
@@ -101,7 +101,7 @@ class InstanceNorm3d(_InstanceNorm):
     rank = 3
 
 
-class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
     """An InstanceNorm1d whose `num_features` is taken from the first input; affine, with running
     statistics.
 
@@ -116,7 +116,7 @@ class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
     cls_to_become = InstanceNorm1d
 
 
-class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
     """An InstanceNorm2d whose `num_features` is taken from the first input; affine, with running
     statistics.
 
@@ -131,7 +131,7 @@ class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
     cls_to_become = InstanceNorm2d
 
 
-class LazyInstanceNorm3d(LazyNorm, InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
     """An InstanceNorm3d whose `num_features` is taken from the first input; affine, with running
     statistics.
 

@@ -53,9 +53,9 @@ def _check_name(module, kind, name, registry):
         raise KeyError(f"attribute '{name}' already exists")
 
 
-def _indent(text, spaces):
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(" " * spaces + line for line in rest)])
+def _addindent(s_, numSpaces):
+    first, *rest = s_.split("\n")
+    return "\n".join([first, *(" " * numSpaces + line if line.strip() else "" for line in rest)])
 
 
 class _Signature:
@@ -372,7 +372,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
     def __repr__(self):
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({key}): {_indent(repr(m), 2)}" for key, m in self._modules.items()]
+        children = [f"({key}): {_addindent(repr(m), 2)}" for key, m in self._modules.items()]
         if len(lines) == 1 and not children:
             return f"{self._get_name()}({lines[0]})"
         if not lines and not children:

@@ -26,7 +26,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     def __init__(self, padding, value):
         super().__init__(padding)
         self.value = value
@@ -38,7 +38,7 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     def __init__(self, padding):
         super().__init__(padding, 0.0)
 
@@ -46,15 +46,15 @@ class _ZeroPad(_ConstantPad):
         return f"{self.padding}"
 
 
-class _ReflectionPad(_Pad):
+class _ReflectionPadNd(_Pad):
     mode = "reflect"
 
 
-class _ReplicationPad(_Pad):
+class _ReplicationPadNd(_Pad):
     mode = "replicate"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     mode = "circular"
 
     def forward(self, input):
@@ -65,7 +65,7 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """Extends the last dimension with a value.
 
     Args:
@@ -83,7 +83,7 @@ class ConstantPad1d(_ConstantPad):
     rank = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """Extends the last two dimensions with a value.
 
     Args:
@@ -101,7 +101,7 @@ class ConstantPad2d(_ConstantPad):
     rank = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """Extends the last three dimensions with a value.
 
     Args:
@@ -172,7 +172,7 @@ class ZeroPad3d(_ZeroPad):
     rank = 3
 
 
-class ReflectionPad1d(_ReflectionPad):
+class ReflectionPad1d(_ReflectionPadNd):
     """Extends the last dimension with its mirror image, the edge elements not repeated.
 
     Args:
@@ -189,7 +189,7 @@ class ReflectionPad1d(_ReflectionPad):
     rank = 1
 
 
-class ReflectionPad2d(_ReflectionPad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Extends the last two dimensions with their mirror image, the edge elements not repeated.
 
     Args:
@@ -206,7 +206,7 @@ class ReflectionPad2d(_ReflectionPad):
     rank = 2
 
 
-class ReflectionPad3d(_ReflectionPad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Extends the last three dimensions with their mirror image, the edge elements not repeated.
 
     Args:
@@ -224,7 +224,7 @@ class ReflectionPad3d(_ReflectionPad):
     rank = 3
 
 
-class ReplicationPad1d(_ReplicationPad):
+class ReplicationPad1d(_ReplicationPadNd):
     """Extends the last dimension with its edge elements.
 
     Args:
@@ -241,7 +241,7 @@ class ReplicationPad1d(_ReplicationPad):
     rank = 1
 
 
-class ReplicationPad2d(_ReplicationPad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Extends the last two dimensions with their edge elements.
 
     Args:
@@ -258,7 +258,7 @@ class ReplicationPad2d(_ReplicationPad):
     rank = 2
 
 
-class ReplicationPad3d(_ReplicationPad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Extends the last three dimensions with their edge elements.
 
     Args:
@@ -275,7 +275,7 @@ class ReplicationPad3d(_ReplicationPad):
     rank = 3
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Extends the last dimension as if it were a ring.
 
     Args:
@@ -292,7 +292,7 @@ class CircularPad1d(_CircularPad):
     rank = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """Extends the last two dimensions as if they were rings.
 
     Args:
@@ -309,7 +309,7 @@ class CircularPad2d(_CircularPad):
     rank = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """Extends the last three dimensions as if they were rings.
 
     Args:

@@ -14,8 +14,15 @@ from rushlight.nn.modules.pooling_adaptive import (
     AdaptiveMaxPool3d,
     FractionalMaxPool2d,
     FractionalMaxPool3d,
+    _AdaptiveAvgPoolNd,  # noqa: F401 - torch has it here
+    _AdaptiveMaxPoolNd,  # noqa: F401 - torch has it here
 )
-from rushlight.nn.modules.pooling_unpool import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+from rushlight.nn.modules.pooling_unpool import (
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+    _MaxUnpoolNd,  # noqa: F401 - torch has it here
+)
 from rushlight.nn.modules.utils import _single
 
 __all__ = [

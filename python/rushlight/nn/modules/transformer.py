@@ -7,7 +7,7 @@ import warnings
 from rushlight import _C
 from rushlight.nn import functional as F
 from rushlight.nn import init
-from rushlight.nn._functional.multi_head import added_mask
+from rushlight.nn._functional.multi_head import _canonical_mask, _none_or_dtype
 from rushlight.nn.modules.activation import GELU, MultiheadAttention, ReLU
 from rushlight.nn.modules.container import ModuleList
 from rushlight.nn.modules.dropout import Dropout
@@ -21,24 +21,25 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _causal_mask(size, device=None, dtype=None):
-    return _C.full((size, size), -math.inf, dtype=dtype, device=device).triu(1)
+def _generate_square_subsequent_mask(sz, device=None, dtype=None):
+    return _C.full((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)
 
 
-def _is_causal(mask, hint, length):
+def _detect_is_causal_mask(mask, is_causal=None, size=None):
     """The hint if there is one, else whether the mask is the causal one."""
-    if hint is not None or mask is None:
-        return hint is True
-    if tuple(mask.shape) != (length, length):
+    if is_causal is not None or mask is None:
+        return is_causal is True
+    size = mask.size(-2) if size is None else size
+    if tuple(mask.shape) != (size, size):
         return False
-    return bool((mask == _causal_mask(length, mask.device, mask.dtype)).all())
+    return bool((mask == _generate_square_subsequent_mask(size, mask.device, mask.dtype)).all())
 
 
-def _length(x, batch_first):
-    return x.size(1 if x.dim() == 3 and batch_first else 0)
+def _get_seq_len(src, batch_first):
+    return src.size(1 if src.dim() == 3 and batch_first else 0)
 
 
-def _function(activation):
+def _get_activation_fn(activation):
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
@@ -70,7 +71,7 @@ class _Layer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, **factory))
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _function(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _feed_forward(self, x):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -125,10 +126,11 @@ class TransformerEncoderLayer(_Layer):
             src_key_padding_mask: (n, l), True where a position is padding.
             is_causal: a hint that src_mask is the causal mask.
         """
-        padding = added_mask(
-            src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask"
-        )
-        mask = added_mask(src_mask, "src_mask", src.dtype)
+        padding = _canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(src_mask), "src_mask",
+            src.dtype,
+        )  # fmt: skip
+        mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
 
         def attend(x):
             out = self.self_attn(
@@ -212,8 +214,8 @@ class TransformerDecoderLayer(_Layer):
         return x
 
 
-def _clones(layer, count):
-    return ModuleList([copy.deepcopy(layer) for _ in range(count)])
+def _get_clones(module, N):
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
 class TransformerEncoder(Module):
@@ -238,7 +240,7 @@ class TransformerEncoder(Module):
         self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
     ):
         super().__init__()
-        self.layers = _clones(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -262,10 +264,13 @@ class TransformerEncoder(Module):
             src_key_padding_mask: (n, l), True where a position is padding.
             is_causal: whether mask is the causal mask; looked up if None.
         """
-        padding = added_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
-        mask = added_mask(mask, "mask", src.dtype)
+        padding = _canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(mask), "mask", src.dtype
+        )
+        mask = _canonical_mask(mask, "mask", None, "", src.dtype, False)
         drops_padding = self._drops_padding(src, mask, padding)
-        causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
+        length = _get_seq_len(src, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(mask, is_causal, length)
         out = src
         for layer in self.layers:
             out = layer(out, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -322,7 +327,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers = _clones(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -338,8 +343,8 @@ class TransformerDecoder(Module):
             tgt_is_causal: whether tgt_mask is the causal mask; looked up if None.
             memory_is_causal: a hint that memory_mask is the causal mask.
         """
-        length = _length(tgt, self.layers[0].self_attn.batch_first)
-        causal = _is_causal(tgt_mask, tgt_is_causal, length)
+        length = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, length)
         out = tgt
         for layer in self.layers:
             out = layer(
@@ -452,4 +457,4 @@ class Transformer(Module):
         tensor([[0., -inf],
                 [0., 0.]])
         """
-        return _causal_mask(sz, device, dtype)
+        return _generate_square_subsequent_mask(sz, device, dtype)

@@ -22,6 +22,21 @@ _single, _pair = _ntuple(1, "_single"), _ntuple(2, "_pair")
 _triple, _quadruple = _ntuple(3, "_triple"), _ntuple(4, "_quadruple")
 
 
+def _reverse_repeat_tuple(t, n):
+    """Each element n times, the last one first: what nn.functional.pad takes."""
+    return tuple(x for x in reversed(t) for _ in range(n))
+
+
+def _list_with_default(out_size, defaults):
+    """Output sizes of which some are None: those stay as the input's, `defaults`, are."""
+    if isinstance(out_size, int):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    pairs = zip(out_size, defaults[-len(out_size) :], strict=False)
+    return [default if value is None else value for value, default in pairs]
+
+
 def consume_prefix_in_state_dict_if_present(state_dict, prefix):
     """Takes a prefix such as "module." off the names, in place.
 

@@ -57,6 +57,17 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
     return outputs
 
 
+def get_a_var(obj):
+    """The first tensor in lists, tuples and dicts, or None."""
+    if isinstance(obj, _C.Tensor):
+        return obj
+    if isinstance(obj, dict):
+        obj = obj.items()
+    elif not isinstance(obj, (list, tuple)):
+        return None
+    return next((found for found in map(get_a_var, obj) if found is not None), None)
+
+
 def _find_device(value):
     if isinstance(value, _C.Tensor):
         return value.get_device() if value.is_cuda else None

@@ -4,6 +4,8 @@ import itertools
 import math
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.iterators import (
@@ -12,10 +14,14 @@ from ._utils.iterators import (
     _SingleProcessDataLoaderIter,
 )
 from ._utils.worker import DatasetKind as _DatasetKind
+from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
-__all__ = ["DataLoader", "_BaseDataLoaderIter", "_DatasetKind"]
+__all__ = ["DataLoader", "_BaseDataLoaderIter", "_DatasetKind", "get_worker_info"]
+
+_worker_init_fn_t = Callable[[int], None]
+_collate_fn_t = Callable[[list], Any]
 
 
 class _Endless(Sampler):
