@@ -8,6 +8,12 @@
 
 namespace rushlight {
 
+// The result of a composition, whose last node shows the name of torch's one node for all of it.
+inline const Tensor& named(const Tensor& out, const char* node) {
+  if (out.requires_grad() && out->node && out->node->inputs) out->node->name = node;
+  return out;
+}
+
 // A tensor kept for backward. get() throws torch's words if it was written to since.
 class Saved {
  public:

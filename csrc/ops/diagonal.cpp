@@ -13,7 +13,7 @@ Tensor diag_embed(const Tensor& input, std::int64_t offset, std::int64_t dim1, s
   Shape whole;
   for (int d = 0, from = 0; d < rank; ++d)
     whole.push_back(d == a || d == b ? size : input->shape[from++]);
-  return diagonal_backward(input, whole, offset, a, b);
+  return named(diagonal_backward(input, whole, offset, a, b), "DiagEmbedBackward0");
 }
 
 Tensor diag(const Tensor& input, std::int64_t offset) {

@@ -93,6 +93,7 @@ struct Log1p {
       "log(1 + x), exact for small x.\n"
       ">>> torch.log1p(torch.tensor([0.5, 1.]))\n"
       "tensor([0.4055, 0.6931])";
+  static constexpr auto node = "Log1PBackward0";
   static constexpr auto autocast = Casts::float32_on_gpu;
   static constexpr auto aliases = "special.log1p";
   static constexpr Saves save = {Save::input};

@@ -35,6 +35,7 @@ def op(
     differentiable: bool = True,
     waits: bool = False,
     returns: str = "",
+    node: str = "",
 ):
     """Makes a row of the table of the function that it decorates.
 
@@ -47,11 +48,21 @@ def op(
         differentiable: whether gradients flow through it.
         waits: whether the host waits for the device.
         returns: the names of the parts of a named result, with commas.
+        node: the name of torch's one node, which the result's grad_fn shows.
     """
 
     def decorate(function):
         plain, written = _C._define(
-            function, visible, in_place, out, autocast, exact, differentiable, waits, returns
+            function,
+            visible,
+            in_place,
+            out,
+            autocast,
+            exact,
+            differentiable,
+            waits,
+            returns,
+            node,
         )
         if written is not None:
             setattr(sys.modules[function.__module__], function.__name__ + "_", written)

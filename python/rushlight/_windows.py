@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rushlight._table import op
 from rushlight.signal import windows as _windows
 
@@ -22,7 +24,7 @@ def _finished(window, pin_memory, requires_grad):
 
 
 @op("torch")
-def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
+def hann_window(window_length: int, periodic: bool = True, *, dtype=None, layout=None, device=None,
                 pin_memory=False, requires_grad=False):  # fmt: skip
     """The Hann window: (1 - cos(2 pi n / N)) / 2.
 
@@ -42,8 +44,18 @@ def hann_window(window_length, periodic=True, *, dtype=None, layout=None, device
 
 
 @op("torch")
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, layout=None,
-                   device=None, pin_memory=False, requires_grad=False):  # fmt: skip
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha=0.54,
+    beta=0.46,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """The Hamming window: alpha - beta * cos(2 pi n / N).
 
     Args: as of hann_window.
@@ -62,8 +74,16 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
 
 
 @op("torch")
-def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
-                    pin_memory=False, requires_grad=False):  # fmt: skip
+def blackman_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """The Blackman window: 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N).
 
     Args: as of hann_window.
@@ -74,13 +94,28 @@ def blackman_window(window_length, periodic=True, *, dtype=None, layout=None, de
     tensor(1.)
     """
     n = _checked("blackman_window", window_length)
-    window = _windows.blackman(n, sym=not periodic, dtype=dtype, layout=layout, device=device)
+
+    def formula(k, count):  # in torch's order, by which the ends are 0
+        x = k * (math.pi / (count - 1))
+        return (4 * x).cos() * 0.08 - (2 * x).cos() * 0.5 + 0.42
+
+    window = _windows._samples(
+        "blackman_window", n, not periodic, dtype, layout, device, False, formula
+    )
     return _finished(window, pin_memory, requires_grad)
 
 
 @op("torch")
-def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, device=None,
-                    pin_memory=False, requires_grad=False):  # fmt: skip
+def bartlett_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """The Bartlett window, a triangle: 1 - |2 n / N - 1|.
 
     Args: as of hann_window.
@@ -96,8 +131,17 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, layout=None, de
 
 
 @op("torch")
-def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout=None, device=None,
-                  pin_memory=False, requires_grad=False):  # fmt: skip
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta=12.0,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """The Kaiser window: I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta).
 
     Args: as of hann_window.

@@ -431,7 +431,7 @@ def test_words(on_device):
         (R, lambda: rl.tensor([2]) ** -1, "Integers to negative integer powers are not allowed"),
         (R, lambda: rl.clamp(x), "At least one of 'min' or 'max' must not be None"),
         (R, lambda: rl.div(x, 2, rounding_mode="up"), "div expected rounding_mode to be one of"),
-        (R, lambda: x.masked_fill(x, 0), "masked_fill only supports boolean masks"),
+        (R, lambda: x.masked_fill(x, 0), "masked_fill_ only supports boolean masks"),
         (T, lambda: rl.sigmoid(3), "argument 'input' (position 1) must be Tensor, not int"),
         (T, lambda: rl.add(x, "1"), "argument 'other' (position 2) must be Tensor, not str"),
         (T, lambda: x.add("1"), "argument 'other' (position 1) must be Tensor, not str"),

@@ -127,6 +127,8 @@ PyObject* Composition::call(PyObject** values, std::pair<PyObject* const*, Py_ss
     } else {
       result = compute(values, rest, is_method);
     }
+    if (const char* node = signature.row.node; node && result)
+      if (const Tensor* t = as_tensor(result)) named(*t, node);
     if (result && signature.result) result = named_result(signature.result, result);
     return out == Py_None ? result : deliver(signature, result, out);
   } catch (...) {

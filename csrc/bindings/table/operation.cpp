@@ -328,7 +328,7 @@ void add_method(const Composition* row, const std::string& name, bool in_place) 
 // What `op` of rushlight._table returns: (function, function in place or None).
 py::tuple define(const py::object& function, const py::object& visible, const py::object& in_place,
                  bool has_out, const py::object& autocast_words, bool exact, bool differentiable,
-                 bool waits, const std::string& returns) {
+                 bool waits, const std::string& returns, const std::string& node) {
   auto* row = new Composition;  // it lives as long as the process
   Signature& s = row->signature;
   const auto name = function.attr("__name__").cast<std::string>();
@@ -341,6 +341,7 @@ py::tuple define(const py::object& function, const py::object& visible, const py
            .in_place = visibility(in_place),
            .exact = exact,
            .differentiable = differentiable,
+           .node = node.empty() ? nullptr : strdup(node.c_str()),  // it lives as long as the row
            .waits = waits};
   s.name = s.row.as == As::linalg ? "linalg_" + name : name;  // as torch's errors say it
   read_parameters(function, *row, has_out);

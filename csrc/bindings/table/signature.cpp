@@ -220,6 +220,28 @@ static bool warn_of_old_order(const Signature& s) {
   return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
 }
 
+// A method's own tensor, `selves`, is not counted, as torch does not.
+static bool too_many(const Signature& s, int selves, Py_ssize_t n) {
+  const int least = s.required - selves, most = s.positional - selves;
+  if (least < most)
+    return mismatch(&s, "%s() takes from %d to %d positional arguments but %zd were given",
+                    s.name.c_str(), least, most, n);
+  return mismatch(&s, "%s() takes %d positional argument%s but %zd %s given", s.name.c_str(), most,
+                  most == 1 ? "" : "s", n, n == 1 ? "was" : "were");
+}
+
+// Names all that are missing, from the first on; torch has the plurals the wrong way round.
+static bool missing(const Signature& s, PyObject* const* values, int first) {
+  std::string names;
+  int count = 0;
+  for (std::size_t i = std::size_t(first); i < s.parameters.size(); ++i) {
+    if (values[i] || s.parameters[i].fallback) continue;
+    names += (count++ ? ", \"" : "\"") + s.parameters[i].name + '"';
+  }
+  return mismatch(&s, "%s() missing %d required positional argument%s: %s", s.name.c_str(), count,
+                  count == 1 ? "s" : "", names.c_str());
+}
+
 bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                      PyObject** values, std::pair<PyObject* const*, Py_ssize_t>& rest) const {
   const int count = int(parameters.size());
@@ -236,9 +258,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
       filled = positional;
       n = 0;
     } else if (!variadic) {
-      return mismatch(this, "%s() takes %d positional argument%s but %zd %s given", name.c_str(),
-                      positional, positional == 1 ? "" : "s", filled + n,
-                      filled + n == 1 ? "was" : "were");
+      return too_many(*this, filled, n);
     } else {
       rest = {args + (positional - 1 - filled), n - (positional - 1 - filled)};
       n = positional - filled;
@@ -268,8 +288,7 @@ bool Signature::bind(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
       values[i] = empty;
       continue;
     }
-    return mismatch(this, "%s() missing 1 required positional arguments: \"%s\"", name.c_str(),
-                    parameters[std::size_t(i)].name.c_str());
+    return missing(*this, values, i);
   }
   return true;
 }

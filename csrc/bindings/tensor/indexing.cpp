@@ -30,6 +30,13 @@ struct Applied {
   bool by_tensor = false;
 };
 
+void warn(const char* words) {
+  if (PyErr_WarnEx(PyExc_UserWarning, words, 1) < 0) throw py::error_already_set();
+}
+
+constexpr const char* kOldMask =
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.";
+
 bool is_tensor_like(PyObject* o) {
   return as_tensor(o) || is_array(o) ||
          (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o));
@@ -114,6 +121,7 @@ void apply_one(Applied& a, PyObject* o, int& dim) {
     a.view = unsqueeze(a.view, dim++);
   } else if (is_tensor_like(o)) {
     const Tensor i = as_indices(o, a.view.device());
+    if (t && i.dtype() == DType::uint8) warn(kOldMask);
     if (i.dim() == 0 && (i.dtype() == DType::boolean || i.dtype() == DType::uint8)) {
       a.view = unsqueeze(a.view, dim);
       put(to(unsqueeze(i, 0), DType::boolean), 1);
@@ -147,12 +155,20 @@ Applied apply(const Tensor& self, PyObject* key) {
   if (const Tensor* only = as_tensor(key); only && only->dim() && consumed(key) <= self.dim()) {
     a.indices.push_back(*only);  // the usual: nothing to sort out
     a.by_tensor = true;
+    if (only->dtype() == DType::uint8) [[unlikely]]
+      warn(kOldMask);
     return a;
   }
-  const auto held =
-      py::reinterpret_steal<py::object>(PyTuple_Check(key)      ? Py_NewRef(key)
-                                        : stands_for_tuple(key) ? PySequence_Tuple(key)
-                                                                : PyTuple_Pack(1, key));
+  const bool unpacks = !PyTuple_Check(key) && stands_for_tuple(key);
+  if (unpacks)
+    warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+        "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
+        "or a different result");
+  const auto held = py::reinterpret_steal<py::object>(PyTuple_Check(key) ? Py_NewRef(key)
+                                                      : unpacks          ? PySequence_Tuple(key)
+                                                                         : PyTuple_Pack(1, key));
   if (!held) throw py::error_already_set();
   const Py_ssize_t n = PyTuple_GET_SIZE(held.ptr());
   int used = 0;

@@ -404,8 +404,9 @@ Tensor masked_select(const Tensor& input, const Tensor& mask) {
     fail<RuntimeError>("masked_select: expected BoolTensor for mask");
   check_same_device("masked_select", input, "input", mask, "mask");
   const Shape shape = broadcast(input.sizes(), mask.sizes());
-  if (shape.rank == 0) return index(unsqueeze(input, 0), {unsqueeze(mask, 0)});
-  return index(expand(input, shape), {expand(mask, shape)});
+  return named(shape.rank ? index(expand(input, shape), {expand(mask, shape)})
+                          : index(unsqueeze(input, 0), {unsqueeze(mask, 0)}),
+               "MaskedSelectBackward0");
 }
 
 static void fail_selection(std::int64_t k, int dim, std::int64_t size) {

@@ -21,9 +21,7 @@ Tensor take(const Tensor& input, const Tensor& given) {
   if (input.numel() == 0 && given.numel())
     fail<IndexError>("take(): tried to take from an empty tensor");
   check_flat(given, input);
-  Tensor out = index(reshape(input, {-1}), {given});
-  if (Node* node = out.requires_grad() ? out->node : nullptr) node->name = "TakeBackward0";
-  return out;
+  return named(index(reshape(input, {-1}), {given}), "TakeBackward0");
 }
 
 Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<std::int64_t> dim) {

@@ -37,7 +37,7 @@ void index_fill_(const Tensor& self, std::int64_t dim, const Tensor& given, cons
 Tensor index_fill(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value) {
   Tensor out = clone(input);
   index_fill_(out, dim, index, value);
-  return as_new(out);
+  return named(as_new(out), "IndexFillBackward0");
 }
 
 Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
@@ -69,9 +69,12 @@ Tensor index_copy(const Tensor& input, std::int64_t dim, const Tensor& given,
     fail<RuntimeError>(
         "index_copy_(): self and source expected to have the same dtype, but got (self) ",
         scalar_name(input.dtype()), " and (source) ", scalar_name(source.dtype()));
-  if (input.dim() == 0)
-    return view(index_put(unsqueeze(input, 0), along(0, given), reshape(source, {-1}), false), {});
-  return index_put(contiguous(input), along(at, given), source, false);
+  const auto put = [&](const Tensor& to, const Tensor& from) {
+    return index_put(to, along(at, given), from, false);
+  };
+  return named(input.dim() ? put(contiguous(input), source)
+                           : view(put(unsqueeze(input, 0), reshape(source, {-1})), {}),
+               "IndexCopyBackward0");
 }
 
 // The i-th element of source goes to the i-th true element of the mask, found by a running count.
@@ -178,11 +181,12 @@ Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& given, con
   if (is_integral(d) && alpha.is_floating()) alpha = alpha.as_int();
   if (d == DType::boolean) alpha = alpha.as_double() != 0;
   const Tensor added = alpha.as_double() == 1 ? source : mul(source, alpha);
-  if (input.dim() == 0) {
-    const Tensor line = unsqueeze(input, 0);
-    return view(index_put(line, along(0, given), reshape(added, {-1}), true), {});
-  }
-  return index_put(input, along(at, given), added, true);
+  const auto put = [&](const Tensor& to, const Tensor& from) {
+    return index_put(to, along(at, given), from, true);
+  };
+  return named(
+      input.dim() ? put(input, added) : view(put(unsqueeze(input, 0), reshape(added, {-1})), {}),
+      "IndexAddBackward0");
 }
 
 }  // namespace rushlight

@@ -32,6 +32,10 @@ Tensor inverse_gaps(const Tensor& s) {
 Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, b); }
 
 [[noreturn]] void fail_convergence(Name name, int info) {
+  if (info < 0)  // LAPACK refuses what is not finite
+    fail<LinAlgError>(name,
+                      ": The algorithm failed to converge because the input matrix contained "
+                      "non-finite values.");
   fail<LinAlgError>(name,
                     ": The algorithm failed to converge because the input matrix is "
                     "ill-conditioned or has too many repeated singular values (error code: ",

@@ -243,8 +243,9 @@ Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, S
               Scalar alpha) {
   check_batches(batch1, batch2);
   const std::int64_t inner = checked_mul(batch1->shape[0], batch1->shape[2]);
-  return addmm(input, reshape(permute(batch1, {1, 0, 2}), {batch1->shape[1], inner}),
-               reshape(batch2, {inner, batch2->shape[2]}), beta, alpha);
+  const Tensor left = reshape(permute(batch1, {1, 0, 2}), {batch1->shape[1], inner});
+  const Tensor right = reshape(batch2, {inner, batch2->shape[2]});
+  return named(addmm(input, left, right, beta, alpha), "AddbmmBackward0");
 }
 
 Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar beta,

@@ -187,7 +187,7 @@ static void fill_expanded(const Tensor& self, const Tensor& mask, Input value) {
 
 Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into into) {
   if (mask.dtype() != DType::boolean)
-    fail<RuntimeError>("masked_fill only supports boolean masks, but got mask with dtype ",
+    fail<RuntimeError>("masked_fill_ only supports boolean masks, but got mask with dtype ",
                        scalar_name(mask.dtype()), "\ncompare it first, for example mask != 0");
   if (value.tensor && value.tensor->dim() != 0)
     fail<RuntimeError>(

@@ -83,7 +83,10 @@ void cholesky(const View& a, bool upper, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
     const int lead = m.lead;
-    lapack<T>().potrf(upper ? "U" : "L", &m.rows, m.data, &lead, info.as<int>() + i, 1);
+    int& code = info.as<int>()[i];
+    lapack<T>().potrf(upper ? "U" : "L", &m.rows, m.data, &lead, &code, 1);
+    for (int k = 0; k < m.rows && code == 0; ++k)  // a NaN passes OpenBLAS
+      if (std::isnan(m.data[std::ptrdiff_t(k) * (lead + 1)])) code = k + 1;
   });
 }
 

@@ -30,7 +30,7 @@ def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
     return _C.diagonal(A, offset, dim1, dim2)
 
 
-@op("linalg", out=True, exact=True)
+@op("linalg", out=True, exact=True, node="LinalgCrossBackward0")
 def cross(input: Tensor, other: Tensor, *, dim: int = -1):
     """The cross product of vectors of three elements.
 
@@ -48,11 +48,11 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1):
             f"linalg.cross: inputs must have the same number of dimensions.\n"
             f"got {tuple(input.shape)} and {tuple(other.shape)}"
         )
-    dim = wrapped(dim, input.dim())
+    given, dim = dim, wrapped(dim, input.dim())
     if input.dim() == 0 or input.shape[dim] != 3 or other.shape[dim] != 3:
         sizes = [x.shape[dim] if x.dim() else 1 for x in (input, other)]
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and "
+            f"linalg.cross: inputs dimension {given} must have length 3. Got {sizes[0]} and "
             f"{sizes[1]}"
         )
     if input.dtype != other.dtype:

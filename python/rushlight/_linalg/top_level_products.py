@@ -120,7 +120,7 @@ def vander(x: Tensor, N=None, increasing: bool = False):
     return result if increasing else result.flip(-1)
 
 
-@op("torch", "Tensor", out=True, exact=True)
+@op("torch", "Tensor", out=True, exact=True, node="VdotBackward0")
 def vdot(input: Tensor, other: Tensor):
     """dot() of the conjugate of input and of other.
 
@@ -157,7 +157,7 @@ def inner(input: Tensor, other: Tensor):
     return tensordot(input, other, ([-1], [-1]))
 
 
-@op("torch", "Tensor")
+@op("torch", "Tensor", node="DistBackward0")
 def dist(input: Tensor, other: Tensor, p=2):
     """The p-norm of input - other.
 
@@ -173,7 +173,7 @@ def dist(input: Tensor, other: Tensor, p=2):
     return _C.norm(input - other, float(p))
 
 
-@op("torch", "Tensor", in_place=["Tensor"], out=True, exact=True)
+@op("torch", "Tensor", in_place=["Tensor"], out=True, exact=True, node="RenormBackward0")
 def renorm(input: Tensor, p, dim, maxnorm):
     """input with each slice along dim scaled down to a p-norm of maxnorm, where it is larger.
 
