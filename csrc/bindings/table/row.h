@@ -57,8 +57,7 @@ struct Row {
   bool stored = false;  // takes dtypes that are only stored (stored.cpp); other rows refuse them
   bool complex = false;  // takes complex64 and complex128, but none of the others
   bool by_parts = false;  // and is called with their real and their imaginary parts
-  // torch's name of the result's node, where that of Python's last op is another
-  const char* node = nullptr;
+  const char* node = nullptr;  // torch's name of the node of a composition in Python
   bool waits = false;  // the host waits for the device, to learn a size or to check a value
 };
 // Rows that make, copy, cast, view and look at tensors, of any dtype.
