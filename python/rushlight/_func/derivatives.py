@@ -80,19 +80,35 @@ def _picked(args, argnums):
     return tuple(n % len(args) for n in indices)
 
 
+# In whose words a value that holds something else than tensors is refused.
+_CALLS = {
+    "vjp": "vjp(f, *primals)",
+    "jacrev": "vjp(f, *primals)",
+    "jvp": "jvp(f, primals, tangents)",
+    "jacfwd": "jvp(f, primals, tangents)",
+    "linearize": "jvp(f, primals, tangents)",
+}
+
+
 def _call(function, args, kwargs, indices, watched, has_aux, name):
     args = list(args)
     for n, value in zip(indices, watched, strict=True):
         args[n] = value
     with enable_grad():
         result = function(*args, **kwargs)
-    if not has_aux:
-        return result, None
-    if not isinstance(result, tuple) or len(result) != 2:
+    if has_aux and (not isinstance(result, tuple) or len(result) != 2):
         raise RuntimeError(
             f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
         )
-    return result
+    value, aux = result if has_aux else (result, None)
+    call = _CALLS.get(name)
+    for part in leaves(value) if call else ():
+        if not is_tensor(part):
+            raise RuntimeError(
+                f"{call}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(part)}"
+            )
+    return value, aux
 
 
 def _watched_call(function, args, kwargs, argnums, has_aux, nested, name, title):
