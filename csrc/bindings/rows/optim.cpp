@@ -7,6 +7,7 @@
 
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
+#include "ops/ops.h"
 
 namespace py = pybind11;
 
