@@ -50,6 +50,7 @@ PYBIND11_MODULE(_C, m) {
   bind_reduce(m);
   bind_table(m);
   bind_operation(m);
+  bind_missing_names(m);
   bind_scan(m);
   bind_fft(m);
   bind_sort(m);

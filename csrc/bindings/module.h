@@ -40,6 +40,7 @@ void bind_reduce(pybind11::module_& m);   // sums, extremes, moments, norms
 void bind_return_types(pybind11::module_& m);
 void bind_table(pybind11::module_& m);      // what the table says of itself
 void bind_operation(pybind11::module_& m);  // operations written in Python
+void bind_missing_names(pybind11::module_& m);
 void bind_scan(pybind11::module_& m);     // running reductions
 void bind_fft(pybind11::module_& m);      // torch.fft
 void bind_sort(pybind11::module_& m);     // orders, quantiles, distinct values

@@ -157,7 +157,7 @@ if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):
     _nvidia_smi.start_from_environment()
 
 
-def __getattr__(name):
+def _find_name(name):
     import importlib
 
     import rushlight._table as _table
@@ -192,6 +192,17 @@ def __getattr__(name):
         globals()[name] = value
         return value
     return _find(name)
+
+
+# Not as __getattr__, with which CPython reads no name of a module the quick way.
+_C._find_names_by(_sys.modules[__name__], _find_name)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+
+    def __getattr__(name): ...
+
+
+del TYPE_CHECKING
 
 
 def __dir__():

@@ -6,6 +6,7 @@ import importlib.machinery
 import sys
 from types import ModuleType
 
+from .._C import _find_names_by, _finder_of_names
 from .._table import SHORT_VERSION, absent
 from ..torch_version import TorchVersion
 
@@ -142,7 +143,7 @@ def versioned_copy(name: str, module: ModuleType) -> ModuleType:
     """A module with the names of `module` and torch's version.
 
     A plain module with a plain dict: attribute access stays as quick as it is in Python. Names that
-    `module` makes later, or anew at each access, come through __getattr__.
+    `module` makes later, or anew at each access, are found behind it.
     """
     copy = ModuleType(name, module.__doc__)
     own = vars(copy)
@@ -152,7 +153,7 @@ def versioned_copy(name: str, module: ModuleType) -> ModuleType:
     )
     own["__version__"] = VERSIONS[name]
 
-    def __getattr__(attribute):
+    def find_name(attribute):
         if f"{name}.{attribute}" in VERSIONS:
             return import_module(f"{name}.{attribute}")
         try:
@@ -166,20 +167,20 @@ def versioned_copy(name: str, module: ModuleType) -> ModuleType:
             own[attribute] = value
         return value
 
-    own["__getattr__"] = __getattr__
     own["__dir__"] = lambda: sorted({*dir(module), "__version__"})
+    own.pop("__getattr__", None)
+    _find_names_by(copy, find_name)
     return copy
 
 
 def say_what_is_absent(module: ModuleType) -> None:
     """Makes a missing attribute of a module say "torch.x.y is not in rushlight"."""
-    own = vars(module)
-    fallback = own.get("__getattr__")
+    fallback = _finder_of_names(module) or vars(module).pop("__getattr__", None)
     name = alias_name(module.__name__)
     if fallback is not None and hasattr(fallback, "says_absent"):
         return
 
-    def __getattr__(attribute):
+    def find_name(attribute):
         if fallback is not None:
             try:
                 return fallback(attribute)
@@ -191,8 +192,11 @@ def say_what_is_absent(module: ModuleType) -> None:
             text = f"module {name!r} has no attribute {attribute!r}"
         raise AttributeError(text, name=attribute, obj=module)
 
-    __getattr__.says_absent = True  # type: ignore[attr-defined]
-    own["__getattr__"] = __getattr__
+    find_name.says_absent = True  # type: ignore[attr-defined]
+    if type(module) is ModuleType:
+        _find_names_by(module, find_name)
+    else:
+        vars(module)["__getattr__"] = find_name
 
 
 def speak_as_torch(module: ModuleType) -> None:
