@@ -6,7 +6,6 @@
 #include "ops/reduce/reduce.h"
 #include "ops/value.h"
 
-
 namespace rushlight {
 
 // What is only stored, in a dtype that can be compared: every number as it is.
