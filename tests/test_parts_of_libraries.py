@@ -3,6 +3,7 @@
 import base64
 import io
 import pickle
+import struct
 import warnings
 
 import pytest
@@ -120,13 +121,29 @@ def test_calls(call):
     assert list(ours) == list(theirs)
 
 
+def pickled(text):
+    return struct.pack("<I", len(text)) + text
+
+
 def test_a_plain_pickle_of_torch_is_read():
     """Such as joblib and pandas write: torch.storage._load_from_bytes with a file inside."""
 
     def written(torch):
         x = torch.arange(6.0).view(2, 3)
         given = [x, x[1:], torch.nn.Parameter(torch.ones(2)), torch.tensor([1, 2])]
-        data = pickle.dumps({"tensors": given, "layer": torch.nn.Linear(2, 1)})
+        reduce = torch.storage.TypedStorage.__reduce__
+        torch.manual_seed(0)
+
+        def named(storage):  # the file names a storage by its address: of each process another
+            function, (content,) = reduce(storage)
+            address = str(storage._untyped_storage._cdata).encode()
+            return function, (content.replace(pickled(address), pickled(b"1")),)
+
+        torch.storage.TypedStorage.__reduce__ = named
+        try:
+            data = pickle.dumps({"tensors": given, "layer": torch.nn.Linear(2, 1)})
+        finally:
+            torch.storage.TypedStorage.__reduce__ = reduce
         return base64.b64encode(data).decode()
 
     class Reader(pickle.Unpickler):  # as under `rushlight run`, where torch's names are ours
