@@ -17,12 +17,17 @@ struct Moments {
   double mean, squares;  // squares: the sum of squared distances
 };
 
-// Of the elements offset_of(0 .. n), by all threads of a block.
+// Of the elements offset_of(0 .. n), by all threads of a block; not `centered`, the mean is taken
+// to be 0.
 template <class C, class F>
-__device__ Moments<C> block_moments(Index n, const Reader<C>& x, F offset_of, double* shared) {
+__device__ Moments<C> block_moments(Index n, const Reader<C>& x, F offset_of, double* shared,
+                                    bool centered = true) {
   C sum = 0, squares = 0;
-  for (Index i = threadIdx.x; i < n; i += blockDim.x) sum += x[offset_of(i)];
-  const double mean = block_reduce(double(sum), Add(), shared) / double(n > 0 ? n : 1);
+  double mean = 0;
+  if (centered) {
+    for (Index i = threadIdx.x; i < n; i += blockDim.x) sum += x[offset_of(i)];
+    mean = block_reduce(double(sum), Add(), shared) / double(n > 0 ? n : 1);
+  }
   for (Index i = threadIdx.x; i < n; i += blockDim.x) {
     const C d = x[offset_of(i)] - C(mean);
     squares += d * d;
@@ -108,10 +113,8 @@ __global__ void group_norm_rows(NormShape s, Reader<C> x, Reader<C> weight, Read
   const Index channels = s.c / s.groups, row = channels * s.plane;
   for (Index r = blockIdx.x; r < s.n * s.groups; r += gridDim.x) {
     const auto offset_of = [&](Index i) { return r * row + i; };
-    const Moments<C> m = block_moments(row, x, offset_of, shared_memory<double>());
-    const double square = s.centered ? 0 : m.mean * m.mean;
-    const C center = s.centered ? C(m.mean) : C(0);
-    const C scale = C(1 / std::sqrt(m.squares / double(row) + square + eps));
+    const Moments<C> m = block_moments(row, x, offset_of, shared_memory<double>(), s.centered);
+    const C center = C(m.mean), scale = C(1 / std::sqrt(m.squares / double(row) + eps));
     if (threadIdx.x == 0) {
       mean[r] = center;
       invstd[r] = scale;
