@@ -246,11 +246,11 @@ __global__ void pointwise_vectors(PointwiseJob job) {
 // Makes items of four neighbours, if pointwise_vectors can read and write every operand so.
 bool cut_into_vectors(PointwiseJob& job, int outputs, int operands, unsigned bools,
                       bool bool_result);
-PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs);
+PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs, int parameters);
 
 template <class Op, class K, class T>
 void run_pointwise(const PointwiseCall& c) {
-  PointwiseJob job = make_job(c, K::kOut, K::kIn);
+  PointwiseJob job = make_job(c, K::kOut, K::kIn, Traits<Op>::parameters);
   if constexpr (std::is_same_v<T, float>)
     if (cut_into_vectors(job, K::kOut, K::kOut + K::kIn, K::bools, K::bool_result))
       return launch_items(Traits<Op>::signature.data(), pointwise_vectors<Op, K>, job.items.numel,

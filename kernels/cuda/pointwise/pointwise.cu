@@ -5,7 +5,7 @@
 
 namespace rushlight::gpu {
 
-PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs) {
+PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs, int parameters) {
   PointwiseJob job = {};
   Index steps[kMostOperands] = {};
   for (int k = 0; k < outputs + inputs; ++k) {
@@ -28,7 +28,7 @@ PointwiseJob make_job(const PointwiseCall& c, int outputs, int inputs) {
     }
     job.items.add_array(c.sizes[d], steps);
   }
-  for (int p = 0; p < kMaxParameters && c.parameters; ++p) job.parameters[p] = c.parameters[p];
+  for (int p = 0; p < parameters; ++p) job.parameters[p] = c.parameters[p];
   return job;
 }
 
