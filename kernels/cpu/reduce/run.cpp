@@ -106,16 +106,17 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
   constexpr std::int64_t kInCache = 256;
   const std::int64_t most = apart <= kNear ? kColumns : kInCache;
   alignas(64) std::int64_t lanes[kColumns], dense[kTogether * kColumns];
+  const bool has_wide = last - first > 1 && has_wide_rows(job, steps);
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
     const int n = static_cast<int>(std::min({most, width - column, to - o}));
     const char* const base =
         at(job.in, Cursor(job.kept, 1, o / width).offset + column * apart, steps.item);
     std::int64_t i = first;
-    if (has_wide_rows(job, steps) && n == width && last - first > 1)
+    if (has_wide && n == width)
       i += totals_by_wide_row(job, steps, at(base, first * n, steps.item), last - first, n, o,
                               totals + (o - from));
-    if (i == last && i > first) {
+    if (i == last) {
       o += n;
       continue;
     }
