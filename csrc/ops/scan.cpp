@@ -57,6 +57,18 @@ TensorPair extreme(const char* node, const Tensor& input, std::int64_t d, bool l
   return {outs[0], outs[1]};
 }
 
+// The gradient of a running product where there are zeros, without history: nothing behind the
+// first zero of a line has one, and at it the product is of the line without it.
+Tensor gradient_at_zeros(const Tensor& g, const Tensor& x, const Tensor& out, int dim) {
+  const auto sums = [&](const Tensor& products) { return reversed_cumsum(mul(products, g), dim); };
+  const Tensor zero = apply<Eq>(x, Scalar(0)), seen = cumsum(zero, dim);
+  const Tensor first = mul(zero, apply<Eq>(seen, Scalar(1)));
+  const Tensor at_first = sums(cumprod(where(first, as_input(Scalar(1)), as_input(x)), dim));
+  const Tensor rest =
+      where(apply<Eq>(seen, Scalar(0)), as_input(div(sums(out), x)), as_input(Scalar(0)));
+  return where(first, as_input(at_first), as_input(rest));
+}
+
 // The gradient of a running product is a running sum of products; dividing it by the input is exact
 // where nothing is zero, which the general form below does not need.
 Tensor cumprod_backward(const Tensor& g, const Tensor& x, const Tensor& out, int dim) {
@@ -67,6 +79,7 @@ Tensor cumprod_backward(const Tensor& g, const Tensor& x, const Tensor& out, int
     return item(all(x, {}, false)).as_int() != 0;
   };
   if (zero_free()) return div(reversed_cumsum(mul(out, g), dim), x);
+  if (!grad_enabled()) return gradient_at_zeros(g, x, out, dim);
   // d out[k] / d x[i] = product of x[0..k] without x[i]: column i by column.
   std::vector<Tensor> columns;
   Shape one = x.shape();

@@ -51,6 +51,28 @@ def test_gradients_and_names(call, device):
     same_as_torch(*values, 1e-9)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_of_running_products_at_zeros(dtype, device):
+    """Lines with no, one and several zeros; of a long one the work grows with its length only."""
+    ours, theirs = both("m(6, 9)", dtype, device)
+    for x in (ours, theirs):
+        x[1, 3] = x[2, 0] = x[3, 8] = x[4, 2] = x[4, 5] = x[4, 6] = 0
+        x[5] = 0
+    for dim in (0, 1):
+        gradients = []
+        for x in (ours, theirs):
+            leaf = x.clone().requires_grad_()
+            y = leaf.cumprod(dim)
+            (y * (y + 1) * x.cos()).sum().backward()
+            gradients.append(leaf.grad)
+        same_as_torch(*gradients, 4 * TOLERANCE[dtype])
+    n = 2_000 if EMULATED else 100_000
+    long = rushlight.ones(2 * n, device=device)
+    long[n] = 0
+    long.requires_grad_().cumprod(0).sum().backward()
+    assert long.grad[n - 1] == 1 and long.grad[n] == n and long.grad[n + 1] == 0
+
+
 def test_nan_wins(device):
     values = [1.0, float("nan"), 0.0, 2.0]
     ours, theirs = rushlight.tensor(values, device=device), torch.tensor(values)
