@@ -37,6 +37,7 @@ struct Sign {
 };
 
 struct Sgn {
+  using Formula = Sign;
   static constexpr auto signature = "sgn(input)";
   static constexpr auto doc =
       "sign(), of real numbers.\n"

@@ -49,6 +49,16 @@ def test_running_statistics(reference, dtype, on_device):
         close(ours, theirs, dtype)
 
 
+@pytest.mark.parametrize("shape", [(1, 5000), (3, 2050), (7, 12), (20, 17)], ids=str)
+def test_without_weights(reference, device, shape):
+    """Long rows, and groups of several channels, are then normalised as they lie."""
+    rows = array(shape, 1)
+    compare(reference, lambda t, x: t.layer_norm(x, x.shape[1:]), [rows], device)
+    images = rows.reshape(1, -1)[:, :84].reshape(2, 6, 7)
+    compare(reference, lambda t, x: t.group_norm(x, 3), [images], device)
+    compare(reference, lambda t, x: t.nn.functional.instance_norm(x), [images], device)
+
+
 @pytest.mark.parametrize(("shape", "normalized"), [((4, 6), (6,)), ((2, 3, 5), (3, 5))])
 def test_layer_norm(reference, device, shape, normalized):
     arrays = [array(shape, 1), array(normalized, 2), array(normalized, 3)]

@@ -55,6 +55,18 @@ def test_avg_pool2d(reference, device, options):
     )
 
 
+@pytest.mark.parametrize("width", [2, 3, 13, 14, 15, 16, 17, 30])
+@pytest.mark.parametrize("options", AVERAGES[:4], ids=str)
+def test_avg_pool2d_of_narrow_and_wide_images(reference, device, options, width):
+    """A few results in a row are computed one by one, more of them along the row."""
+    compare(
+        reference,
+        lambda t, x: t.nn.functional.avg_pool2d(x, *options),
+        [array((3, 2, 5, width), 1)],
+        device,
+    )
+
+
 @pytest.mark.parametrize("size", [1, 3, (2, 5), 9])
 def test_adaptive(reference, device, size):
     full = size if isinstance(size, tuple) else (size, size)

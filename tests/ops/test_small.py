@@ -17,14 +17,19 @@ CALLS = ["x + y", "x * y", "x == y", "x != y", "x < y", "x <= y", "x > y", "x >=
          "x + y[:1]", "x.t() + y.t()", "x[:, ::3] * y[:, ::3]",
          "T.mul(x, y, out=T.empty(0, dtype=x.dtype, device=x.device))",
          "T.eq(x, y, out=T.empty(0, dtype=T.uint8, device=x.device))", "x + y.long()",
-         "x * y.float()"]  # fmt: skip
+         "x * y.float()", "T.sign(x)", "T.sgn(x)", "T.signbit(x)", "T.fmax(x, y)", "T.fmin(x, y)",
+         "T.nan_to_num(x)", "T.nan_to_num(x[:, ::3], nan=1000.0, posinf=1.5)"]  # fmt: skip
 BYTES = ["x - y", "-x", "T.add(x, y, alpha=3)", "T.sub(x, y, alpha=200)", "T.rsub(x, y)", "255 - x",
          "x + 255", "x * 255", "x.clamp(3, 200)", "x.clamp(min=9)", "x.clamp(max=9)", "x < 200",
-         "x.clamp(min=y)", "x // 3", "x % 7", "abs(x)"]  # fmt: skip
+         "x.clamp(min=y)", "x // 3", "x % 7", "abs(x)", "T.floor(x)",
+         "T.ceil(x[:, ::3])", "T.trunc(x)", "T.round(x)", "x.floor_()", "~x.t()",
+         "T.nn.functional.hardtanh(x, 3, 100)"]  # fmt: skip
 SIGNED = ["x - y", "-x", "T.add(x, y, alpha=-3)", "T.rsub(x, y)", "100 - x", "x * -7", "x * 300",
           "x.clamp(-30, 100)", "x < -5", "x > 40000", "x.clamp(max=y)", "abs(x)", "T.square(x)",
           "x // z", "x % z", "T.fmod(x, z)", "T.div(x, z, rounding_mode='trunc')", "x // -1",
           "x % -3", "x << 3", "x >> 2", "x << (y & 7)", "x >> (y & 7)", "T.relu(x)",
+          "x.floor()", "x.t().ceil()", "x.round_()", "x.trunc()", "(-x).t()", "~x",
+          "T.nn.functional.hardtanh(x)", "T.nn.functional.hardtanh(x, -100, 120)",
           "x[:, ::2] // z[:, ::2]", "z.t() % z.t()", "x.add_(y)", "x.mul_(y[:1])"]  # fmt: skip
 
 

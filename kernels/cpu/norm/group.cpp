@@ -15,10 +15,28 @@ namespace {
 
 constexpr Index kParts = 16;
 
+// Of each channel what a tensor says, or the same for all.
 template <class T>
-std::vector<T> values_or(const View* v, Index n, T otherwise) {
-  if (v) return {v->as<T>(), v->as<T>() + n};
-  return std::vector<T>(n, otherwise);
+class OfChannels {
+ public:
+  OfChannels(const View* v, Index n, T otherwise)
+      : same_(std::size_t(v ? 0 : n), otherwise), data_(v ? v->as<T>() : same_.data()) {}
+  OfChannels(const OfChannels&) = delete;
+  OfChannels& operator=(const OfChannels&) = delete;
+  const T* data() const { return data_; }
+  T operator[](Index c) const { return data_[c]; }
+
+ private:
+  std::vector<T> same_;
+  const T* data_;
+};
+
+// Each group as one channel of its own: what it is without weight and bias.
+NormShape without_channels(NormShape s) {
+  s.plane *= s.c / s.groups;
+  s.n *= s.groups;
+  s.c = s.groups = 1;
+  return s;
 }
 
 // One image with its channels innermost: (plane, c).
@@ -78,12 +96,14 @@ void image_gradients(const NormShape& s, const S* g, const S* x, const T* w, con
 
 }  // namespace
 
-void group_norm(const NormShape& s, const View& input, const View* weight, const View* bias,
+void group_norm(const NormShape& given, const View& input, const View* weight, const View* bias,
                 double eps, const View& mean, const View& invstd, const View& out) {
+  const bool is_short = given.plane == 1 && given.groups == 1 && given.c <= kBlock;
+  const NormShape s = weight || bias || given.inside || is_short ? given : without_channels(given);
   const Index channels = s.c / s.groups, row = channels * s.plane;
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
-    const std::vector<T> w = values_or<T>(weight, s.c, 1), b = values_or<T>(bias, s.c, 0);
+    const OfChannels<T> w(weight, s.c, 1), b(bias, s.c, 0);
     if (s.inside)
       return parallel_for(
           s.n, 1 + 16384 / std::max<Index>(s.c * s.plane, 1), [&](Index begin, Index end) {
@@ -126,15 +146,17 @@ void group_norm(const NormShape& s, const View& input, const View* weight, const
   });
 }
 
-void group_norm_backward(const NormShape& s, const View& grad, const View& input,
+void group_norm_backward(const NormShape& given, const View& grad, const View& input,
                          const View* weight, const View& mean, const View& invstd,
                          const View* grad_input, const View* grad_weight, const View* grad_bias) {
+  const NormShape s =
+      weight || grad_weight || grad_bias || given.inside ? given : without_channels(given);
   const Index channels = s.c / s.groups, row = channels * s.plane, rows = s.n * s.groups;
   // Parts are whole images, each with every group.
   const Index parts = std::clamp<Index>(s.n, 1, kParts);
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
-    const std::vector<T> w = values_or<T>(weight, s.c, 1);
+    const OfChannels<T> w(weight, s.c, 1);
     Scratch<T> grad_w(parts * s.c), grad_b(parts * s.c);
     grad_w.zero();
     grad_b.zero();

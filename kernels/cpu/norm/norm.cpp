@@ -16,7 +16,11 @@ namespace {
 
 using namespace norm;
 
-constexpr Index kSmallPlane = 32;
+// Whether the planes of a channel are read where they lie; one alone is, of any size.
+bool reads_planes(const NormShape& s) {
+  constexpr Index kSmallPlane = 32;
+  return s.plane >= kSmallPlane || s.n == 1;
+}
 
 template <class T>
 T value_or(const View* v, Index i, T otherwise) {
@@ -35,7 +39,7 @@ void each_channel(const NormShape& s, F f) {
 // gathered from many small planes.
 template <class S, class F>
 void each_piece(const NormShape& s, Index c, const S* x, F f) {
-  if (s.plane >= kSmallPlane) {
+  if (reads_planes(s)) {
     for (Index n = 0; n < s.n; ++n) f(x + (n * s.c + c) * s.plane, s.plane);
     return;
   }
@@ -101,10 +105,10 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
         Moments all;
         each_piece(s, c, input.as<S>(), [&](const S* x, Index n) { add_moments(x, n, all); });
         finish(c, all);
-        if (s.plane >= kSmallPlane) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
+        if (reads_planes(s)) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
       });
     }
-    if (s.plane < kSmallPlane) scale_all(s, input.as<S>(), a.data(), b.data(), out.as<S>());
+    if (!reads_planes(s)) scale_all(s, input.as<S>(), a.data(), b.data(), out.as<S>());
   });
 }
 
@@ -132,7 +136,7 @@ void scale_channels(const NormShape& s, const View& input, const View* weight, c
 template <class S>
 void add_channel_products(const NormShape& s, Index c, const S* g, const S* x, double& sum,
                           double& product, Compute<S> mean) {
-  if (s.plane >= kSmallPlane) {
+  if (reads_planes(s)) {
     for (Index n = 0; n < s.n; ++n) {
       const Index at = (n * s.c + c) * s.plane;
       add_products(g + at, x + at, s.plane, mean, sum, product);

@@ -20,7 +20,9 @@ namespace rushlight {
 struct PointwiseLoops {
   PointwiseLoop forward[3], backward[2];  // by Computes; null where the op does not take that type
   // bool_saved: as Backward::bools
-  std::uint8_t inputs, saved, gradients, parameters, bool_inputs, bool_saved;
+  std::uint8_t inputs, saved, gradients;
+  std::uint8_t parameters;  // that a small loop reads
+  std::uint8_t bool_inputs, bool_saved;
   bool bool_result, divides, in_double = false;
   // With its inputs swapped the op is itself or another one, while its parameter, if it has one,
   // is 1.
@@ -386,17 +388,21 @@ PointwiseLoops loops_of() {
     l.forward[0] = loop_of<Op, Forward<Op>, float>();
     l.forward[1] = loop_of<Op, Forward<Op>, double>();
   }
-  if constexpr (T::on_integers) l.forward[2] = loop_of<Op, Forward<Op>, Integer>();
+  using Whole = typename OfIntegers<Op>::type;
+  if constexpr (T::on_integers) {
+    l.forward[2] = loop_of<Whole, Forward<Whole>, Integer>();
+    l.parameters = Traits<Whole>::parameters;
+  }
   if constexpr (requires { Op::of_integers; })
     l.constant = true, l.constant_value = Op::of_integers;
-  if constexpr (is_among<Op>(SmallOps{}))
-    l.small[1] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t, true>>;
-  if constexpr (is_among<Op>(SmallOps{}) || is_among<Op>(SmallScalarOps{})) {
-    l.small[0] = &dense_loop<Op, Forward<Op>, Small<std::uint8_t>>;
-    using Byte = std::conditional_t<is_among<Op>(SignlessOps{}), std::uint8_t, std::int8_t>;
-    l.small[2] = &dense_loop<Op, Forward<Op>, Small<Byte>>;
-    l.small[3] = &dense_loop<Op, Forward<Op>, Small<std::int16_t>>;
-    l.small[4] = &dense_loop<Op, Forward<Op>, Small<std::int32_t>>;
+  if constexpr (is_among<Whole>(SmallOps{}))
+    l.small[1] = &dense_loop<Whole, Forward<Whole>, Small<std::uint8_t, true>>;
+  if constexpr (is_among<Whole>(SmallOps{}) || is_among<Whole>(SmallScalarOps{})) {
+    l.small[0] = &dense_loop<Whole, Forward<Whole>, Small<std::uint8_t>>;
+    using Byte = std::conditional_t<is_among<Whole>(SignlessOps{}), std::uint8_t, std::int8_t>;
+    l.small[2] = &dense_loop<Whole, Forward<Whole>, Small<Byte>>;
+    l.small[3] = &dense_loop<Whole, Forward<Whole>, Small<std::int16_t>>;
+    l.small[4] = &dense_loop<Whole, Forward<Whole>, Small<std::int32_t>>;
   }
   if constexpr (is_among<Op>(Bfloat16BitsOps{}))
     l.small[kBfloat16] = &dense_loop<Op, Forward<Op>, Bfloat16Bits>;

@@ -8,6 +8,9 @@
 namespace rushlight {
 
 struct Addcmul;
+struct Fmax;
+struct Fmin;
+struct Signbit;
 
 // An M whose arithmetic wraps, or a bool as 0 and 1, whose results are true if not 0.
 template <class M, bool kTruth = false>
@@ -19,16 +22,18 @@ struct Small {
   constexpr Small(N n) : v(kTruth ? n != N(0) : static_cast<M>(n)) {}
 
   using Wide = std::uint32_t;  // signed overflow is undefined
+  using Signless = std::make_unsigned_t<M>;
   static constexpr Wide wide(Small a) { return static_cast<Wide>(a.v); }
 
   friend Small operator+(Small a, Small b) { return Small(wide(a) + wide(b)); }
   friend Small operator-(Small a, Small b) { return Small(wide(a) - wide(b)); }
   friend Small operator*(Small a, Small b) { return Small(wide(a) * wide(b)); }
-  friend Small operator-(Small a) { return Small(Wide(0) - wide(a)); }
+  // These two in one expression, in which gcc stays in the width of M; in `Wide` it does not.
+  friend Small operator-(Small a) { return Small(static_cast<M>(-static_cast<Signless>(a.v))); }
+  friend Small operator~(Small a) { return Small(static_cast<M>(~static_cast<Signless>(a.v))); }
   friend Small operator&(Small a, Small b) { return Small(a.v & b.v); }
   friend Small operator|(Small a, Small b) { return Small(a.v | b.v); }
   friend Small operator^(Small a, Small b) { return Small(a.v ^ b.v); }
-  friend Small operator~(Small a) { return Small(~wide(a)); }
   friend bool operator<(Small a, Small b) { return a.v < b.v; }
   friend bool operator>(Small a, Small b) { return a.v > b.v; }
   friend bool operator<=(Small a, Small b) { return a.v <= b.v; }
@@ -52,6 +57,7 @@ struct Small {
   friend Small floor(Small a) { return a; }
   friend Small ceil(Small a) { return a; }
   friend Small trunc(Small a) { return a; }
+  friend bool signbit(Small a) { return a.v < 0; }
 
   // Division by way of floats that hold every quotient exactly enough: no processor divides vectors
   // of integers. That no divisor is zero was checked before.
@@ -84,13 +90,34 @@ inline constexpr auto kSmallIndex = [] {  // of a dtype among them, or -1
   return index;
 }();
 
+// What rounding is to integers.
+struct Same {
+  static constexpr auto signature = "same(input)";
+  static constexpr auto takes = Takes::anything;
+  static constexpr Saves save = {};
+  template <class T>
+  static T forward(T x) {
+    return x;
+  }
+};
+
+// The op whose loops an op has for integers.
+template <class Op>
+struct OfIntegers {
+  using type = std::conditional_t<
+      is_among<Op>(OpList<Floor, Ceil, Trunc, Round, NanToNum>{}), Same,
+      std::conditional_t<std::is_same_v<Op, Fmax>, Maximum,
+                         std::conditional_t<std::is_same_v<Op, Fmin>, Minimum, Op>>>;
+};
+
 // The ops that have such loops, and those of numbers alone. Numbers and parameters of a call must
 // fit the type.
-using SmallOps = OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, LogicalNot, LogicalAnd,
-                        LogicalOr, LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor,
-                        Maximum, Minimum, Clamp, ClampMin, ClampMax, ClampScalars, ClampMinOnly,
-                        ClampMinScalar, ClampMaxOnly, ClampMaxScalar, Where, MaskedFill>;
-using SmallScalarOps = OpList<Abs, Sign, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
+using SmallOps =
+    OpList<Neg, Add, Sub, Rsub, Mul, Eq, Ne, Lt, Le, Gt, Ge, LogicalNot, LogicalAnd, LogicalOr,
+           LogicalXor, BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor, Maximum, Minimum, Clamp,
+           ClampMin, ClampMax, ClampScalars, ClampMinOnly, ClampMinScalar, ClampMaxOnly,
+           ClampMaxScalar, Where, MaskedFill, Sign, Signbit, Same>;
+using SmallScalarOps = OpList<Abs, Hardtanh, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
                               Remainder, Fmod, LeftShift, RightShift, Relu>;
 
 // Those whose results have the same bits whether an integer has a sign: int8 takes the loop of
@@ -105,9 +132,10 @@ inline bool fits_small(const Scalar& s, int type) {
     store(&rounded, s.to<float>());
     return double(load(&rounded)) == s.as_double();
   }
-  constexpr std::int64_t low[] = {0, 0, -128, -32768, -2147483648LL};
-  constexpr std::int64_t high[] = {255, 1, 127, 32767, 2147483647};
-  return !s.is_floating() && s.i >= low[type] && s.i <= high[type];
+  constexpr double low[] = {0, 0, -128, -32768, -2147483648.0};
+  constexpr double high[] = {255, 1, 127, 32767, 2147483647};
+  const double number = s.as_double();
+  return number >= low[type] && number <= high[type] && number == floor(number);
 }
 
 }  // namespace rushlight

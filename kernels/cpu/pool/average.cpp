@@ -52,12 +52,27 @@ CLONES void spread_row(const T* shares, Index stride, Index n, T* out) {
     for (Index i = 0; i < n; ++i) out[i * stride] += shares[i];
 }
 
+// Whether a row of results is worth loops along it: not where they are few, nor where windows
+// differ in size.
+bool goes_by_rows(const PoolShape& s) { return !s.adaptive && s.result[2] >= 8; }
+
+// Calls f(position in the plane) for each element of a window.
+template <class F>
+[[gnu::always_inline]] inline void each_element(const PoolShape& s, const PoolWindow& d,
+                                                const PoolWindow& h, const PoolWindow& w, F f) {
+  for (Index i = d.begin; i < d.end; ++i)
+    for (Index j = h.begin; j < h.end; ++j)
+      for (Index k = w.begin; k < w.end; ++k) f((i * s.in[1] + j) * s.in[2] + k);
+}
+
 template <class S>
 void forward(const PoolShape& s, const S* x, S* y) {
   using T = typename Sum<S>::Type;
   const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
   const std::vector<Columns> taps = columns(s);
   const Index h_size = s.in[1], w_size = s.in[2], plane = s.plane(), size = s.outputs();
+  const bool by_rows = goes_by_rows(s);
+  const auto covers = [](const PoolWindow& w, Index n) { return w.end - w.begin == n; };
   each_plane(s, [&](Index begin, Index end) {
     Scratch<T> sums(std::max<Index>(s.result[2], 1));
     for (Index p = begin; p < end; ++p) {
@@ -65,23 +80,23 @@ void forward(const PoolShape& s, const S* x, S* y) {
       S* out = y + p * size;
       for (const PoolWindow& d : depths)
         for (const PoolWindow& h : rows) {
-          const bool whole = size == 1 && d.end - d.begin == s.in[0] && h.end - h.begin == h_size &&
-                             cols[0].end - cols[0].begin == w_size;
-          if (whole) {
+          if (size == 1 && covers(d, s.in[0]) && covers(h, h_size) && covers(cols[0], w_size)) {
             sums[0] = plane_sum<S, T>(image, plane);
-          } else {
+          } else if (by_rows) {
             std::fill_n(sums.data(), s.result[2], T(0));
             for (Index i = d.begin; i < d.end; ++i)
-              for (Index j = h.begin; j < h.end; ++j) {
-                const S* line = image + (i * h_size + j) * w_size;
+              for (Index j = h.begin; j < h.end; ++j)
                 for (const Columns& c : taps)
-                  add_row<S, T>(line + c.first * s.stride[2] + c.offset, s.stride[2],
-                                c.last - c.first, sums.data() + c.first);
-                if (s.adaptive)
-                  for (Index q = 0; q < s.result[2]; ++q)
-                    for (Index w = cols[std::size_t(q)].begin; w < cols[std::size_t(q)].end; ++w)
-                      sums[std::size_t(q)] += T(load(line + w));
-              }
+                  add_row<S, T>(
+                      image + (i * h_size + j) * w_size + c.first * s.stride[2] + c.offset,
+                      s.stride[2], c.last - c.first, sums.data() + c.first);
+          } else {
+            for (Index q = 0; q < s.result[2]; ++q) {
+              T sum = 0;
+              each_element(s, d, h, cols[std::size_t(q)],
+                           [&](Index at) { sum += T(load(image + at)); });
+              sums[std::size_t(q)] = sum;
+            }
           }
           for (Index q = 0; q < s.result[2]; ++q) {
             const PoolWindow& w = cols[std::size_t(q)];
@@ -113,25 +128,36 @@ void average_backward(const PoolShape& s, const View& grad, const View& grad_inp
   const Index h_size = s.in[1], w_size = s.in[2];
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
-    each_sum_plane(s, grad_input.as<S>(), [&](Index p, T* sums) {
-      const S* g = grad.as<S>() + p * s.outputs();
-      Scratch<T> shares(std::max<Index>(s.result[2], 1));
+    std::vector<T> divisors;
+    for (const PoolWindow& d : depths)
+      for (const PoolWindow& h : rows)
+        for (const PoolWindow& w : cols) divisors.push_back(T(pool_divisor(s, d, h, w)));
+    const auto by_windows = [&](const S* g, T* sums) {
+      const T* divisor = divisors.data();
+      for (const PoolWindow& d : depths)
+        for (const PoolWindow& h : rows)
+          for (const PoolWindow& w : cols) {
+            const T share = load(g++) / *divisor++;
+            each_element(s, d, h, w, [&](Index at) { sums[at] += share; });
+          }
+    };
+    const auto along_rows = [&](const S* g, T* sums) {
+      Scratch<T> shares(cols.size());
+      const T* divisor = divisors.data();
       for (const PoolWindow& d : depths)
         for (const PoolWindow& h : rows) {
-          for (Index q = 0; q < s.result[2]; ++q)
-            shares[std::size_t(q)] = load(g++) / T(pool_divisor(s, d, h, cols[std::size_t(q)]));
+          for (std::size_t q = 0; q < cols.size(); ++q) shares[q] = load(g++) / *divisor++;
           for (Index i = d.begin; i < d.end; ++i)
-            for (Index j = h.begin; j < h.end; ++j) {
-              T* line = sums + (i * h_size + j) * w_size;
+            for (Index j = h.begin; j < h.end; ++j)
               for (const Columns& c : taps)
                 spread_row(shares.data() + c.first, s.stride[2], c.last - c.first,
-                           line + c.first * s.stride[2] + c.offset);
-              if (s.adaptive)
-                for (Index q = 0; q < s.result[2]; ++q)
-                  for (Index w = cols[std::size_t(q)].begin; w < cols[std::size_t(q)].end; ++w)
-                    line[w] += shares[std::size_t(q)];
-            }
+                           sums + (i * h_size + j) * w_size + c.first * s.stride[2] + c.offset);
         }
+    };
+    const bool by_rows = goes_by_rows(s);
+    each_sum_plane(s, grad_input.as<S>(), [&](Index p, T* sums) {
+      const S* const g = grad.as<S>() + p * s.outputs();
+      by_rows ? along_rows(g, sums) : by_windows(g, sums);
     });
   });
 }

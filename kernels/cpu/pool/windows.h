@@ -53,13 +53,16 @@ void each_sum_plane(const PoolShape& s, S* out, F f) {
   using T = Compute<S>;
   const Index plane = s.plane();
   each_plane(s, [&](Index begin, Index end) {
-    Scratch<T> wide(std::is_same_v<S, T> ? 1 : plane);
-    for (Index p = begin; p < end; ++p) {
-      T* sums = wide.data();
-      if constexpr (std::is_same_v<S, T>) sums = out + p * plane;
-      std::fill_n(sums, plane, T(0));
-      f(p, sums);
-      if constexpr (!std::is_same_v<S, T>) convert_row(out + p * plane, sums, plane);
+    if constexpr (std::is_same_v<S, T>) {
+      std::fill_n(out + begin * plane, (end - begin) * plane, T(0));
+      for (Index p = begin; p < end; ++p) f(p, out + p * plane);
+    } else {
+      Scratch<T> sums(plane);
+      for (Index p = begin; p < end; ++p) {
+        std::fill_n(sums.data(), plane, T(0));
+        f(p, sums.data());
+        convert_row(out + p * plane, sums.data(), plane);
+      }
     }
   });
 }
