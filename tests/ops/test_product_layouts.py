@@ -169,3 +169,37 @@ def test_addr_keeps_what_it_does_not_read_and_rounds_each_step(device):
     assert rushlight.addr(nan > 0, u > 1, v > 1).equal(rushlight.outer(u > 1, v > 1))
     with pytest.raises(RuntimeError, match="must match"):
         rushlight.addr(nan, v, v)
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+def test_every_small_size(dtype, on_device):
+    """Rows by 2, 4 and 6, columns by parts of one or two vectors, beside memory of others."""
+    t = rushlight
+    columns = (1, 5, 8, 17) if EMULATED else (*range(1, 35), 40)
+    rows = (1, 3, 7) if EMULATED else (1, 2, 3, 4, 5, 6, 7, 11, 16)
+    for m, n, k in itertools.product(rows, columns, (1, 3, 20)):
+        a, b = operand(2 * m, k, dtype, m).view(2, m, k), operand(2 * k, n, dtype, n).view(2, k, n)
+        expected = (a.double()[..., None] * b.double()[:, None]).sum(2)
+        far = ROUNDING[dtype] * (1 + expected.abs()) * (1 + k**0.5)
+        for x, y in itertools.product((a, a.mT.contiguous().mT), (b, b.mT.contiguous().mT)):
+            assert (t.bmm(x, y).double() - expected).abs().le(far).all(), (m, n, k)
+            inside = t.full((2, m + 2, n + 2), 7, dtype=a.dtype)
+            t.bmm(x, y, out=inside[:, 1:-1, 1:-1])
+            assert (inside[:, 1:-1, 1:-1].double() - expected).abs().le(far).all(), (m, n, k)
+            inside[:, 1:-1, 1:-1] = 7
+            assert inside.eq(7).all(), (m, n, k)
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+def test_a_long_batch_of_small_products(dtype, on_device):
+    t = rushlight
+    a, b = operand(600 * 5, 7, dtype, 1).view(600, 5, 7), operand(600 * 7, 9, dtype, 2)
+    b = b.view(600, 7, 9)
+    expected = (a.double()[..., None] * b.double()[:, None]).sum(2)
+    far = ROUNDING[dtype] * (1 + expected.abs()) * 4
+    assert (t.bmm(a, b).double() - expected).abs().le(far).all()
+    sums = t.baddbmm(b[:, :5], a, b, beta=0.5, alpha=2).double()
+    assert (sums - b[:, :5].double() / 2 - 2 * expected).abs().le(4 * far).all()
+    same = (a[:1].expand(600, 5, 7) @ b).double()
+    terms = a[:1].double()[..., None] * b.double()[:, None]
+    assert (same - terms.sum(2)).abs().le(2 * ROUNDING[dtype] * (1 + terms.abs().sum(2))).all()

@@ -19,6 +19,7 @@
 #include "openblas.h"
 #include "tile_gemm.h"
 #include "vector_product.h"
+#include "widened_batch.h"
 
 namespace rushlight {
 namespace {
@@ -239,6 +240,8 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
       return;
     compute(a, b, c);
   };
+  if constexpr (!std::is_integral_v<S> && !std::is_same_v<S, T>)
+    if (widened_batch<S>(left, right, out, T(alpha.as_double()), T(beta.as_double()))) return;
   const std::int64_t batch = out.sizes[0];
   const std::int64_t products =
       std::max<std::int64_t>(1, out.sizes[1] * out.sizes[2] * left.sizes[2]);

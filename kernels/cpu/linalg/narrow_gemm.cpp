@@ -1,72 +1,117 @@
-// The sums of four rows stay in registers. `right` is read where it lies if its rows fill whole
+// The sums of a few rows stay in registers. `right` is read where it lies if its rows fill whole
 // vectors, else from a copy with zeros beside it.
 #include "narrow_gemm.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/transpose.h"
 #include "kernels/host_device.h"
+#include "register_tile.h"
 
 namespace rushlight {
 namespace {
 
+using Index = std::int64_t;
+constexpr Index kWidest = 64;  // bytes of a vector
+
 template <class T, int kBytes>
-struct Lanes;
-template <>
-struct Lanes<float, 16> {
-  using type = float __attribute__((vector_size(16)));
-};
-template <>
-struct Lanes<float, 32> {
-  using type = float __attribute__((vector_size(32)));
-};
-template <>
-struct Lanes<double, 32> {
-  using type = double __attribute__((vector_size(32)));
+struct LanesOf {
+  using type __attribute__((vector_size(kBytes))) = T;
 };
 
-template <int kBytes, int kVectors, class T>
-CLONES_512 void product(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
-                        Steps right_steps, T beta, T* out, std::int64_t ld) {
-  using V = typename Lanes<T, kBytes>::type;
-  constexpr std::int64_t kLanes = kBytes / std::int64_t(sizeof(T)), kWide = kVectors * kLanes,
-                         kRows = 4;
-  const auto [m, n, k] = size;
-  alignas(32) T copy[kNarrowDepth * kWide];
-  const T* panel = right;
-  std::int64_t panel_step = right_steps.row;
-  if (n != kWide || right_steps.column != 1) {
-    for (std::int64_t i = 0; i < k; ++i)
-      for (std::int64_t j = 0; j < kWide; ++j)
-        copy[i * kWide + j] = j < n ? right[i * right_steps.row + j * right_steps.column] : T(0);
-    panel = copy;
-    panel_step = kWide;
-  }
-  for (std::int64_t r = 0; r < m; r += kRows) {
-    V sums[kRows][kVectors] = {};
-    const T* a[kRows];
-    for (std::int64_t q = 0; q < kRows; ++q) a[q] = left + std::min(r + q, m - 1) * left_steps.row;
-    for (std::int64_t i = 0; i < k; ++i)
-      for (int v = 0; v < kVectors; ++v) {
-        V b;
-        std::memcpy(&b, panel + i * panel_step + v * kLanes, sizeof b);
-        for (std::int64_t q = 0; q < kRows; ++q) sums[q][v] += a[q][i * left_steps.column] * b;
-      }
-    for (std::int64_t q = 0; q < std::min(kRows, m - r); ++q) {
-      T* o = out + (r + q) * ld;
-      if (n == kWide && beta == T(0)) {
-        for (int v = 0; v < kVectors; ++v) {
-          const V scaled = alpha * sums[q][v];
-          std::memcpy(o + v * kLanes, &scaled, sizeof scaled);
-        }
-        continue;
-      }
-      alignas(32) T row[kWide];
-      std::memcpy(row, sums[q], sizeof row);
-      for (std::int64_t j = 0; j < n; ++j)
-        o[j] = beta == T(0) ? alpha * row[j] : alpha * row[j] + beta * o[j];
+// Fewer elements than a vector of kBytes has, in pieces of known sizes.
+template <int kBytes, class T>
+[[gnu::always_inline]] inline void copy_few(T* to, const T* from, Index n) {
+  if constexpr (kBytes > Index(sizeof(T))) {
+    constexpr Index half = kBytes / 2 / Index(sizeof(T));
+    if (n & half) {
+      std::memcpy(to, from, kBytes / 2);
+      to += half, from += half;
     }
+    copy_few<kBytes / 2>(to, from, n);
   }
+}
+
+template <class T>
+struct Operands {
+  ProductSize size;
+  T alpha, beta;
+  const T* left;
+  Steps left_steps;
+  const T* panel;  // rows of a vector
+  Index panel_step;
+  T* out;
+  Index ld;
+};
+
+// kRows rows of the result from row r on; what lies beyond the last is not stored.
+template <int kBytes, int kVectors, int kRows, class T>
+[[gnu::always_inline]] inline void rows_by_panel(const Operands<T>& o, Index r) {
+  using V = typename LanesOf<T, kBytes>::type;
+  constexpr Index kLanes = kBytes / Index(sizeof(T));
+  const auto [m, n, k] = o.size;
+  V sums[kRows][kVectors] = {};
+  const T* a[kRows];
+#pragma GCC unroll 6
+  for (int q = 0; q < kRows; ++q) a[q] = o.left + std::min(r + q, m - 1) * o.left_steps.row;
+  const Index step = o.left_steps.column;
+  for (Index i = 0; i < k; ++i) {
+    V b[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v)
+      std::memcpy(&b[v], o.panel + i * o.panel_step + v * kLanes, sizeof(V));
+#pragma GCC unroll 6
+    for (int q = 0; q < kRows; ++q)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[q][v] += a[q][i * step] * b[v];
+  }
+#pragma GCC unroll 6
+  for (int q = 0; q < kRows; ++q) {
+    if (r + q >= m) return;
+    T* const to = o.out + (r + q) * o.ld;
+    const bool is_whole = n == kVectors * kLanes && o.beta == T(0);
+    alignas(kBytes) T row[kVectors * kLanes];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const V scaled = o.alpha * sums[q][v];
+      std::memcpy((is_whole ? to : row) + v * kLanes, &scaled, sizeof scaled);
+    }
+    if (is_whole) continue;
+    if (o.beta == T(0))
+      copy_few<kVectors * kBytes>(to, row, n);
+    else
+      for (Index j = 0; j < n; ++j) to[j] = row[j] + o.beta * to[j];
+  }
+}
+
+// With n up to the lanes of the vectors. `copy` has room for k rows of them.
+template <int kBytes, int kVectors, class T>
+CLONES_512 void product(Operands<T> o, Steps right_steps, T* copy) {
+  constexpr Index kLanes = kBytes / Index(sizeof(T)), kWide = kVectors * kLanes;
+  const auto [m, n, k] = o.size;
+  if (n != kWide || right_steps.column != 1) {
+    const T* const right = o.panel;
+    if (n != kWide)
+      for (Index i = 1; i <= k; ++i) std::memset(copy + i * kWide - kLanes, 0, kBytes);
+    if (right_steps.column == 1)
+      for (Index i = 0; i < k; ++i)
+        copy_few<2 * kVectors * kBytes>(copy + i * kWide, right + i * right_steps.row, n);
+    else if (right_steps.row == 1)
+      transpose(right, right_steps.column, n, k, copy, kWide);
+    else
+      for (Index i = 0; i < k; ++i)
+        for (Index j = 0; j < n; ++j)
+          copy[i * kWide + j] = right[i * right_steps.row + j * right_steps.column];
+    o.panel = copy;
+    o.panel_step = kWide;
+  }
+  Index r = 0;
+  for (; m - r > 4; r += 6) rows_by_panel<kBytes, kVectors, 6>(o, r);
+  if (m - r > 2)
+    rows_by_panel<kBytes, kVectors, 4>(o, r);
+  else if (m > r)
+    rows_by_panel<kBytes, kVectors, 2>(o, r);
 }
 
 }  // namespace
@@ -74,14 +119,24 @@ CLONES_512 void product(ProductSize size, T alpha, const T* left, Steps left_ste
 template <class T>
 void narrow_gemm(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
                  Steps right_steps, T beta, T* out, std::int64_t ld) {
-  constexpr std::int64_t kLanes = 32 / std::int64_t(sizeof(T));
-  const auto run = [&](auto product) {
-    product(size, alpha, left, left_steps, right, right_steps, beta, out, ld);
-  };
-  if constexpr (sizeof(T) == 4)
-    if (size.n <= 4) return run(product<16, 1, T>);
-  if (size.n <= kLanes) return run(product<32, 1, T>);
-  run(product<32, 2, T>);
+  static const bool has_wide_vectors = tiles().width == 16;  // else two fill the registers
+  alignas(kWidest) T copy[kNarrowDepth * kNarrowBytes / Index(sizeof(T))];
+  const Index at_once = (has_wide_vectors ? kNarrowBytes : kWidest) / Index(sizeof(T));
+  for (Index c = 0; c < size.n; c += at_once) {
+    const Index n = std::min(at_once, size.n - c), bytes = n * Index(sizeof(T));
+    const Operands<T> o{
+        {size.m, n, size.k}, alpha,   beta, left, left_steps, right + c * right_steps.column,
+        right_steps.row,     out + c, ld};
+    const auto run = [&](auto product) { product(o, right_steps, copy); };
+    if (bytes <= 16)
+      run(product<16, 1, T>);
+    else if (bytes <= 32)
+      run(product<32, 1, T>);
+    else if (bytes <= kWidest)
+      run(product<kWidest, 1, T>);
+    else
+      run(product<kWidest, 2, T>);
+  }
 }
 
 template void narrow_gemm(ProductSize, float, const float*, Steps, const float*, Steps, float,

@@ -12,11 +12,12 @@ struct Steps {  // elements from one row to the next, from one column to the nex
   std::int64_t row, column;
 };
 
+constexpr std::int64_t kNarrowBytes = 128;  // of a row of `right`
 constexpr std::int64_t kNarrowDepth = 64;  // rows of `right` that are copied at most
 
 template <class T>
 bool is_narrow(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return n <= 64 / std::int64_t(sizeof(T)) && k <= kNarrowDepth && m * k <= 1024;
+  return n <= kNarrowBytes / std::int64_t(sizeof(T)) && k <= kNarrowDepth && m * k <= 1024;
 }
 
 // out (m x n, rows of `ld`) = alpha * left * right + beta * out; out is not read when beta == 0.
