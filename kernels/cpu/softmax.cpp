@@ -1,11 +1,12 @@
 // Softmax and its logarithm. Where the dimension is not the last, neighbouring columns are
-// worked on side by side; a few columns are moved into rows first.
+// worked on side by side; a few columns are moved into rows first, and short lines into columns.
 #include "../softmax.h"
 
 #include "../parallel.h"
 #include "convert.h"
 #include "scratch.h"
-#include "softmax_loops.h"
+#include "softmax_columns.h"
+#include "softmax_short.h"
 
 namespace rushlight {
 namespace {
@@ -73,60 +74,6 @@ void convert_rows(const From* from, Index ld_from, Index rows, Index n, To* to, 
   for (Index d = 0; d < rows; ++d) convert_row(to + d * ld_to, from + d * ld_from, n);
 }
 
-// n neighbouring columns side by side, `inner` elements from row to row. The input is read once,
-// into `block`: its rows may lie so that no cache holds them all. `top` and `sum` have n elements.
-template <class S, class T = Compute<S>>
-CLONES_512 void softmax_columns(const S* __restrict x, Index dim, Index inner, Index n,
-                                bool logarithm, T* __restrict block, T* __restrict top,
-                                T* __restrict sum, S* __restrict y) {
-  std::fill_n(top, n, -std::numeric_limits<T>::infinity());
-  std::fill_n(sum, n, T(0));
-  for (Index d = 0; d < dim; ++d)
-    for (Index c = 0; c < n; ++c) {
-      const T v = load(x + d * inner + c);
-      block[d * n + c] = v;
-      top[c] = v > top[c] ? v : top[c];
-    }
-  for (Index d = 0; d < dim; ++d) {
-    T* __restrict row = block + d * n;
-    if (logarithm)
-      for (Index c = 0; c < n; ++c) row[c] -= top[c], sum[c] += rows::negative_exp(row[c]);
-    else
-      for (Index c = 0; c < n; ++c) row[c] = rows::negative_exp(row[c] - top[c]), sum[c] += row[c];
-  }
-  if (logarithm)
-    for (Index c = 0; c < n; ++c) sum[c] = log(sum[c]);
-  else
-    for (Index c = 0; c < n; ++c) sum[c] = T(1) / sum[c];
-  for (Index d = 0; d < dim; ++d) {
-    const T* __restrict row = block + d * n;
-    if (logarithm)
-      for (Index c = 0; c < n; ++c) store(y + d * inner + c, row[c] - sum[c]);
-    else
-      for (Index c = 0; c < n; ++c) store(y + d * inner + c, row[c] * sum[c]);
-  }
-}
-
-template <class S, class T = Compute<S>>
-CLONES_512 void gradient_columns(const S* __restrict g, const S* __restrict y, Index dim,
-                                 Index inner, Index n, bool logarithm, T* __restrict sum,
-                                 S* __restrict out) {
-  std::fill_n(sum, n, T(0));
-  for (Index d = 0; d < dim; ++d)
-    if (logarithm)
-      for (Index c = d * inner; c < d * inner + n; ++c) sum[c - d * inner] += load(g + c);
-    else
-      for (Index c = d * inner; c < d * inner + n; ++c)
-        sum[c - d * inner] += load(g + c) * load(y + c);
-  for (Index d = 0; d < dim; ++d)
-    if (logarithm)
-      for (Index c = d * inner; c < d * inner + n; ++c)
-        store(out + c, load(g + c) - rows::negative_exp(load(y + c)) * sum[c - d * inner]);
-    else
-      for (Index c = d * inner; c < d * inner + n; ++c)
-        store(out + c, load(y + c) * (load(g + c) - sum[c - d * inner]));
-}
-
 // Calls f(first element, columns) for blocks of columns, all with the same row of `outer`.
 template <class F>
 void each_block(const SoftmaxShape& s, F f) {
@@ -178,7 +125,7 @@ void softmax_of_columns(const S* x, Index dim, Index inner, Index columns, bool 
   } else if (columns > kFewColumns) {
     Scratch<Compute<S>> block(whole + 2 * columns);
     Compute<S>*top = block.data() + whole, *sum = top + columns;
-    softmax_columns(x, dim, inner, columns, logarithm, block.data(), top, sum, y);
+    rows::softmax_columns(x, dim, inner, columns, logarithm, block.data(), top, sum, y);
   } else {
     Scratch<S> block(2 * whole);
     S *rows = block.data(), *results = rows + whole;
@@ -193,6 +140,7 @@ void softmax(const SoftmaxShape& s, const View& input, bool logarithm, const Vie
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     const S* x = input.as<S>();
     S* y = out.as<S>();
+    if (rows::has_short_lines(s)) return rows::softmax_of_short_lines(s, x, logarithm, y);
     if (s.inner == 1)
       return parallel_for(s.outer, 1 + 4096 / s.dim, [&](Index begin, Index end) {
         softmax_of_rows(x + begin * s.dim, s.dim, end - begin, logarithm, y + begin * s.dim);
@@ -231,7 +179,7 @@ void gradient_of_columns(const S* g, const S* y, Index dim, Index inner, Index c
     convert_rows(to, columns, dim, columns, out, inner);
   } else if (columns > kFewColumns) {
     Scratch<Compute<S>> sum(columns);
-    gradient_columns(g, y, dim, inner, columns, logarithm, sum.data(), out);
+    rows::gradient_columns(g, y, dim, inner, columns, logarithm, sum.data(), out);
   } else {
     Scratch<S> block(3 * whole);
     S *grads = block.data(), *outputs = grads + whole, *results = outputs + whole;
@@ -248,6 +196,7 @@ void softmax_backward(const SoftmaxShape& s, const View& grad, const View& outpu
   dispatch_floating(grad_input.dtype, [&]<class S>(Type<S>) {
     const S *g = grad.as<S>(), *y = output.as<S>();
     S* out = grad_input.as<S>();
+    if (rows::has_short_lines(s)) return rows::gradient_of_short_lines(s, g, y, logarithm, out);
     if (s.inner == 1)
       return parallel_for(s.outer, 1 + 4096 / s.dim, [&](Index begin, Index end) {
         const Index at = begin * s.dim;

@@ -67,3 +67,38 @@ def test_losses_of_every_length(device):
         expected = torch.logsumexp(x.double(), 1) - x.double()[torch.arange(3), target.cpu()]
         ours = F.cross_entropy(x, target, reduction="none").double()
         torch.testing.assert_close(ours, expected, rtol=1e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("inner", [1, 2, 5, 15, 16, 40])
+@pytest.mark.parametrize("dtype", list(NEAR))
+def test_many_short_lines(device, dtype, inner):
+    """Lines of a few elements are moved into columns, some hundred at a time."""
+    near = {"rtol": 2 * NEAR[dtype], "atol": NEAR[dtype]}
+    for length in (2, 7, 15) if EMULATED else (1, 2, 3, 9, 14, 15, 16, 33):
+        for outer in (5, 17) if EMULATED else (1, 3, 16, 17, 500):
+            x = rows_of(outer * length * inner, getattr(torch, dtype), device)[0]
+            x = x.view(outer, length, inner)
+            if outer == 17:
+                x[3, 0, 0], x[4, -1, -1], x[5, length // 2, 0] = math.nan, math.inf, -math.inf
+            x.requires_grad_()
+            wide = x.detach().cpu().double().requires_grad_()
+            e = (wide - wide.max(1, keepdim=True).values).exp()
+            expected = e / e.sum(1, keepdim=True)
+            g = (x.detach() * 3).cos()
+            for f, right in ((F.softmax, expected), (F.log_softmax, expected.log())):
+                y = f(x, 1)
+                close = {**near, "equal_nan": True}
+                if f is F.log_softmax and "16" in dtype:
+                    close["atol"] *= 20
+                torch.testing.assert_close(y.detach().cpu().double(), right.detach(), **close)
+                if outer == 17:
+                    continue
+                (ours,) = torch.autograd.grad(y, x, g)
+                p, w = y.detach().cpu().double(), g.cpu().double()
+                theirs = (
+                    w - p.exp() * w.sum(1, keepdim=True)
+                    if f is F.log_softmax
+                    else p * (w - (w * p).sum(1, keepdim=True))
+                )
+                loose = {"rtol": 10 * NEAR[dtype], "atol": 20 * NEAR[dtype] * max(1, length / 8)}
+                torch.testing.assert_close(ours.cpu().double(), theirs, **loose)
