@@ -27,15 +27,19 @@ static bool none_differs(const Tensor& input, const Tensor& other) {
 }
 
 // Most tensors that differ do so near the beginning: parts along the first dimension that can be
-// cut, each twice as large as the one before.
+// cut, each twice as large as the one before. The first, if it is large, is itself cut.
 static bool equal_in_parts(const Tensor& input, const Tensor& other) {
   constexpr std::int64_t kFirst = 1024;
   int dim = 0;
   while (dim + 1 < input.dim() && input->shape[dim] == 1) ++dim;
   if (input.numel() <= kFirst) return none_differs(input, other);
   const std::int64_t size = input->shape[dim];
-  std::int64_t part = std::max<std::int64_t>(1, kFirst * size / input.numel());
-  for (std::int64_t begin = 0; begin < size; begin += part, part *= 2) {
+  std::int64_t part = std::max<std::int64_t>(1, kFirst * size / input.numel()), begin = 0;
+  if (size > 1 && input.numel() / size > kFirst) {
+    if (!equal_in_parts(narrow(input, dim, 0, 1), narrow(other, dim, 0, 1))) return false;
+    begin = 1;
+  }
+  for (; begin < size; begin += part, part *= 2) {
     part = std::min(part, size - begin);
     if (!none_differs(narrow(input, dim, begin, part), narrow(other, dim, begin, part)))
       return false;

@@ -21,9 +21,12 @@ Tensor run(Scan kind, const Tensor& input, int dim) {
   }
   Tensor out = empty(input.sizes(), input.dtype(), input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
-  const View to = view_of(out), from = view_of(input);
+  // The CPU walks neighbouring lines side by side where their rows are dense.
+  const bool is_apart = input.device().is_cpu() && input.dim() && input->strides[dim] != 1;
+  const Tensor lines = is_apart ? contiguous(input) : input;
+  const View to = view_of(out), from = view_of(lines);
   const Backend& b = backend(input.device());
-  const Unlocked unlocked(double(out.numel()), {&out, &input});
+  const Unlocked unlocked(double(out.numel()), {&out, &lines});
   b.scan->scan(kind, to, from, dim);
   return out;
 }

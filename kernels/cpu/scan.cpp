@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "../scan_formulas.h"
+#include "half.h"
 #include "interruptible.h"
 #include "lines.h"
 
@@ -33,9 +34,16 @@ template <class T, class Sum>
 template <class T, class Sum, class Step>
 CLONES void step_columns(const T* __restrict x, T* __restrict y, std::int64_t n,
                          Sum* __restrict sums, Step step) {
-  for (std::int64_t c = 0; c < n; ++c) {
-    sums[c] = step(sums[c], static_cast<Sum>(load(x + c)));
-    put(y + c, sums[c]);
+  if constexpr (std::is_same_v<T, float16> && std::is_same_v<Sum, float>) {
+    float wide[kColumns];
+    widen(wide, x, n);
+    for (std::int64_t c = 0; c < n; ++c) sums[c] = step(sums[c], wide[c]);
+    narrow(y, sums, n);
+  } else {
+    for (std::int64_t c = 0; c < n; ++c) {
+      sums[c] = step(sums[c], static_cast<Sum>(load(x + c)));
+      put(y + c, sums[c]);
+    }
   }
 }
 

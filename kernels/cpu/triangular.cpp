@@ -1,4 +1,4 @@
-// Triangles, a row of a matrix at a time.
+// Triangles, a row of a matrix at a time, or several rows that lie one behind another.
 #include "../triangular.h"
 
 #include <algorithm>
@@ -17,23 +17,45 @@ void keep(const View& out, const View& in, const Triangle& t) {
   const int last = out.rank - 1;
   const std::int64_t to_step = out.strides[last], from_step = in.strides[last];
   dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-    const auto zero = [&](S* to, std::int64_t n) {
-      if (to_step == 1)
-        std::fill_n(to, n, S(0));
-      else
-        for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = S(0);
-    };
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / t.columns);
     parallel_for(out.numel / t.columns, grain, [&](std::int64_t first, std::int64_t past) {
       Positions<2> at(last, out.sizes, {out.strides, in.strides}, first);
-      for (; first < past; ++first, at.next()) {
-        const std::int64_t row = first % t.rows, begin = t.begin(row), end = t.end(row);
+      // What lies one behind another is copied or filled together: whole rows, and zeros.
+      S *kept = nullptr, *zeros = nullptr;
+      const S* from_kept = nullptr;
+      std::int64_t held = 0, empty = 0;
+      const auto copy_held = [&] { copy_run(kept, to_step, from_kept, from_step, held); };
+      const auto copy = [&](S* to, const S* from, std::int64_t n) {
+        if (to != kept + held * to_step || from != from_kept + held * from_step) {
+          copy_held();
+          kept = to, from_kept = from, held = 0;
+        }
+        held += n;
+      };
+      const auto fill = [&] {
+        if (to_step == 1)
+          std::fill_n(zeros, empty, S(0));
+        else
+          for (std::int64_t i = 0; i < empty; ++i) zeros[i * to_step] = S(0);
+      };
+      const auto zero = [&](S* to, std::int64_t n) {
+        if (to != zeros + empty * to_step) {
+          fill();
+          zeros = to, empty = 0;
+        }
+        empty += n;
+      };
+      for (std::int64_t row = first % t.rows; first < past; ++first, at.next()) {
+        const std::int64_t begin = t.begin(row), end = t.end(row);
         S* const to = out.as<S>() + at.offset[0];
-        zero(to, begin);
-        copy_run(to + begin * to_step, to_step, in.as<const S>() + at.offset[1] + begin * from_step,
-                 from_step, end - begin);
-        zero(to + end * to_step, t.columns - end);
+        const S* const from = in.as<const S>() + at.offset[1];
+        if (++row == t.rows) row = 0;
+        if (begin > 0) zero(to, begin);
+        if (begin < end) copy(to + begin * to_step, from + begin * from_step, end - begin);
+        if (end < t.columns) zero(to + end * to_step, t.columns - end);
       }
+      copy_held();
+      fill();
     });
   });
 }

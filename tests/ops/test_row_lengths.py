@@ -109,3 +109,35 @@ def test_narrow_columns(columns, dtype, device):
             x[1, rows // 2, columns - 1] = float("nan")
             assert x.amin(1).isnan().nonzero().tolist() == [[1, columns - 1]]
             close(x.nansum(1), numpy.nansum(x.cpu().double().numpy(), 1), TOLERANCES[dtype])
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, T.int64, T.uint8], ids=str)
+def test_rows_with_gaps_in_one_total(dtype, device):
+    """Short rows of a view are brought together: many in one block, and in several."""
+    for length in (2, 5, 17, 63, 64):
+        for shape in ((7, length), (3, 30, length), (2, 5, 41, length)):
+            numbers = numpy.random.default_rng(length).integers(0, 3, (*shape[:-1], length + 3))
+            expected = numbers[..., 1 : 1 + length]
+            x = T.tensor(numbers).to(dtype).to(device)[..., 1 : 1 + length]
+            whole = T.float64 if dtype in FLOATS else None
+            assert x.sum(dtype=whole).item() == expected.sum()
+            assert x.count_nonzero().item() == (expected != 0).sum()
+            assert x.amax().item() == expected.max()
+            last = tuple(range(1, len(shape)))
+            assert x.sum(last, dtype=whole).tolist() == expected.sum(last).tolist()
+            if dtype in FLOATS:
+                close(x.std(), expected.std(ddof=1), TOLERANCES[dtype])
+                close(x.double().norm(), numpy.linalg.norm(expected), 1e-12)
+                x[-1, ..., length // 2] = float("nan")
+                assert x.amax().isnan() and x.sum().isnan()
+
+
+@pytest.mark.parametrize("dtype", [T.float32, T.int32], ids=str)
+def test_reductions_over_one_element(dtype, device):
+    x = T.tensor([[[1.5, -2.0, -0.0]], [[3.0, 4.0, 7.0]]]).to(dtype).to(device).transpose(0, 2)
+    for f in (T.amax, T.amin):
+        y = f(x, 1)
+        assert y.equal(x[:, 0]) and y.data_ptr() != x.data_ptr()
+        y.zero_()
+    assert x.prod(1).tolist() == x[:, 0].tolist() and x[0, 0, 0] != 0
+    assert str(x.float().prod(1)[2, 0].item()) == str(x.float()[2, 0, 0].item())

@@ -29,7 +29,8 @@ SIGNED = ["x - y", "-x", "T.add(x, y, alpha=-3)", "T.rsub(x, y)", "100 - x", "x 
           "x // z", "x % z", "T.fmod(x, z)", "T.div(x, z, rounding_mode='trunc')", "x // -1",
           "x % -3", "x << 3", "x >> 2", "x << (y & 7)", "x >> (y & 7)", "T.relu(x)",
           "x.floor()", "x.t().ceil()", "x.round_()", "x.trunc()", "(-x).t()", "~x",
-          "T.nn.functional.hardtanh(x)", "T.nn.functional.hardtanh(x, -100, 120)",
+          "T.nn.functional.hardtanh(x)", "T.nn.functional.threshold(x, 1, -5)",
+          "T.nn.functional.hardtanh(x, -100, 120)",
           "x[:, ::2] // z[:, ::2]", "z.t() % z.t()", "x.add_(y)", "x.mul_(y[:1])"]  # fmt: skip
 
 

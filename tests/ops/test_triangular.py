@@ -1,5 +1,6 @@
 """Triangles, their indices and diagonals, against their definitions and torch."""
 
+import numpy as np
 import pytest
 
 import rushlight as rl
@@ -49,3 +50,20 @@ def test_gradients(device):
     assert x.tril().grad_fn.name() == "TrilBackward0"
     inside = x.detach().clone()
     assert inside.triu_(1) is inside and inside.tril().abs().sum() == 0
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize(
+    "shape", [(2, 9, 2), (2, 2, 9), (3, 1, 5), (3, 5, 1), (1, 30, 30)], ids=str
+)
+def test_rows_that_lie_one_behind_another(device, shape, lower):
+    """Whole rows and rows of zeros are copied and filled together, in views as well."""
+    values = np.arange(1, 1 + np.prod(shape) * 4).reshape(shape[0] * 2, shape[1], -1)
+    for view in (lambda x: x[: shape[0], :, : shape[2]], lambda x: x[::2, :, ::2]):
+        for diagonal in (-40, -3, -1, 0, 1, 2, 40):
+            x = view(rl.tensor(values, device=device))
+            name = "tril" if lower else "triu"
+            expected = getattr(np, name)(view(values), diagonal)
+            assert (getattr(x, name)(diagonal).cpu().numpy() == expected).all()
+            getattr(x, name + "_")(diagonal)
+            assert (x.cpu().numpy() == expected).all()

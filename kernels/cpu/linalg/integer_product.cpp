@@ -31,6 +31,7 @@ template <class T>
   for (std::int64_t j = 0; j < n; ++j)
     out[j] = T(U(out[j]) + a0 * U(b[j]) + a1 * U(b1[j]) + a2 * U(b2[j]) + a3 * U(b3[j]));
 }
+constexpr std::int64_t kLongDot = 64;
 template <class T>
 CLONES_512 T dot(std::int64_t n, const T* a, const T* b) {
   using U = Wrapping<T>;
@@ -147,6 +148,29 @@ void product(const StridedMatrix<const T>& left, const StridedMatrix<const T>& r
   });
 }
 
+// Each result by itself: of a few products, or of rows by rows.
+template <class T>
+void dot_products(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+                  const StridedMatrix<T>& out, T alpha, T beta) {
+  using U = Wrapping<T>;
+  const bool in_rows = left.col_stride == 1 && right.row_stride == 1 && left.cols >= kLongDot;
+  for (std::int64_t i = 0; i < out.rows; ++i) {
+    for (std::int64_t j = 0; j < out.cols; ++j) {
+      const T *a = left.data + i * left.row_stride, *b = right.data + j * right.col_stride;
+      T& o = out.data[i * out.row_stride + j * out.col_stride];
+      if (in_rows) {
+        o = finished(dot(left.cols, a, b), alpha, beta, o);
+        continue;
+      }
+      U sum = 0;
+      for (std::int64_t k = left.cols; k > 0; --k, a += left.col_stride, b += right.row_stride)
+        sum += U(*a) * U(*b);
+      o = finished(T(sum), alpha, beta, o);
+    }
+    if (in_rows) check_interrupt();
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -154,6 +178,11 @@ void integer_product(StridedMatrix<const T> left, StridedMatrix<const T> right,
                      StridedMatrix<T> out, T alpha, T beta) {
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
   if (m == 0 || n == 0) return;
+  constexpr std::int64_t kTiny = 256, kNarrow = 64;  // products; rows and columns
+  const bool is_narrow = m <= kNarrow && n <= kNarrow;
+  if (is_narrow &&
+      (m * n * k <= kTiny || (left.col_stride == 1 && right.row_stride == 1 && k >= kLongDot)))
+    return dot_products<T>(left, right, out, alpha, beta);
   std::vector<T> copy, sums;
   if (n == 1 && (left.row_stride != 1 || m == 1)) {
     const StridedMatrix<const T> row = with_rows(transposed(right), copy);

@@ -152,13 +152,13 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
 }
 
 // So few products that a copy would take longer.
-template <class S>
+template <class S, class T = Compute<S>>
 void multiply_tiny(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
-                   const StridedMatrix<S>& out, float alpha, float beta) {
+                   const StridedMatrix<S>& out, T alpha, T beta) {
   for (std::int64_t i = 0; i < out.rows; ++i)
     for (std::int64_t j = 0; j < out.cols; ++j) {
       const S *a = left.data + i * left.row_stride, *b = right.data + j * right.col_stride;
-      float sum = 0;
+      T sum = 0;
       for (std::int64_t k = 0; k < left.cols; ++k, a += left.col_stride, b += right.row_stride)
         sum += load(a) * load(b);
       S* const o = out.data + i * out.row_stride + j * out.col_stride;
@@ -231,10 +231,17 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
                            const StridedMatrix<S>& c) {
     compute(transposed(b), transposed(a), transposed(c));
   };
+  const std::int64_t m = out.sizes[1], n = out.sizes[2], k = left.sizes[2];
+  const std::int64_t products = std::max<std::int64_t>(1, m * n * k);
+  constexpr std::int64_t kTiny = 32;
+  const bool is_tiny = std::is_floating_point_v<S> && k > 0 && alpha.as_double() != 0 &&
+                       m <= kTiny && n <= kTiny && products <= kTiny;
   const bool afresh = beta.as_double() == 0;
   const auto one = [&](std::int64_t i) {
     const auto a = matrix_of<const S>(left, i), b = matrix_of<const S>(right, i);
     const auto c = matrix_of<S>(out, i);
+    if constexpr (std::is_floating_point_v<S>)
+      if (is_tiny) return multiply_tiny<S>(a, b, c, T(alpha.as_double()), T(beta.as_double()));
     if (afresh && (repeated(a, b, c, compute) ||
                    repeated(transposed(b), transposed(a), transposed(c), swapped)))
       return;
@@ -243,8 +250,6 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
   if constexpr (!std::is_integral_v<S> && !std::is_same_v<S, T>)
     if (widened_batch<S>(left, right, out, T(alpha.as_double()), T(beta.as_double()))) return;
   const std::int64_t batch = out.sizes[0];
-  const std::int64_t products =
-      std::max<std::int64_t>(1, out.sizes[1] * out.sizes[2] * left.sizes[2]);
   // Large matrices one after another, each split; small ones whole, split among the threads.
   if (batch == 1 || products > 64 * kWorthwhile)
     for (std::int64_t i = 0; i < batch; ++i) one(i);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kLongRowBytes = 256;  // a row is sooner taken where it lies than in a block
 constexpr std::int64_t kFewRows = 16;  // of any length are sooner taken one by one than in blocks
-constexpr std::int64_t kShortRow = 16;  // up to here a row is brought sooner than a call begins
+constexpr std::int64_t kShortRow = 64;  // up to here a row is brought sooner than a call begins
 
 const PointwiseTable table = [] {  // made at load: a call has no test of a static's initialisation
   PointwiseTable rows;

@@ -118,7 +118,7 @@ using SmallOps =
            ClampMin, ClampMax, ClampScalars, ClampMinOnly, ClampMinScalar, ClampMaxOnly,
            ClampMaxScalar, Where, MaskedFill, Sign, Signbit, Same>;
 using SmallScalarOps = OpList<Abs, Hardtanh, Square, Addcmul, DivTrunc, DivFloor, FloorDivide,
-                              Remainder, Fmod, LeftShift, RightShift, Relu>;
+                              Remainder, Fmod, LeftShift, RightShift, Relu, Threshold>;
 
 // Those whose results have the same bits whether an integer has a sign: int8 takes the loop of
 // uint8.

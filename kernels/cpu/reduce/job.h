@@ -58,13 +58,13 @@ struct Cursor {
       at[d] = 0;
     }
   }
-  // Moves behind n positions, which lie on one line.
-  void skip(const Axes& a, std::int64_t n) {
-    if (a.rank) {
-      at[0] += n - 1;
-      offset += (n - 1) * a.axis[0].stride, out += (n - 1) * a.axis[0].out;
+  // Moves behind n positions, which lie on one line of axis `first`.
+  void skip(const Axes& a, int first, std::int64_t n) {
+    if (first < a.rank) {
+      at[first] += n - 1;
+      offset += (n - 1) * a.axis[first].stride, out += (n - 1) * a.axis[first].out;
     }
-    next(a, 0);
+    next(a, first);
   }
   // The offsets of this position and those after it, n in all; moves behind them.
   void take(const Axes& a, int first, int n, std::int64_t* offsets) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cpu/gaps.h"
+#include "kernels/cpu/short_rows.h"
 
 namespace rushlight::reduction {
 namespace {
@@ -15,7 +16,7 @@ const char* at(const void* base, std::int64_t elements, std::size_t item) {
 // Neighbours so far from each other that a line of the cache has several.
 constexpr int kNear = 4;
 // Outputs worth being taken side by side though each row is dense: its elements are brought apart.
-constexpr int kMany = 64;
+constexpr int kMany = 16;
 
 // Adds the reduced elements [first, last) of more than one axis.
 template <class Total>
@@ -36,6 +37,42 @@ void add_line_by_line(const Job& job, const Steps<Total>& steps, Lines lines, st
   }
 }
 
+// Dense lines of a few elements, brought together for an output at a time.
+constexpr std::int64_t kShortLine = 64;
+template <class Total>
+void add_short_lines(const Job& job, const Steps<Total>& steps, const Lines& lines,
+                     Interruptible& interruptible, Total* totals) {
+  const Axis inner = job.reduced.axis[0], next = job.reduced.axis[1];
+  const auto item = std::int64_t(steps.item), bytes = inner.size * item;
+  alignas(64) char together[kBlock * 8];
+  const std::int64_t most = kBlock / inner.size, all = job.reduced.numel / inner.size, nowhere = 0;
+  for (std::int64_t k = 0; k < lines.count; ++k) {
+    Cursor line(job.reduced, 1, 0);
+    const char* const base = at(lines.first, k * lines.apart, steps.item);
+    for (std::int64_t done = 0; done < all;) {
+      std::int64_t held = 0;
+      while (held < most && done + held < all) {
+        const std::int64_t n = std::min({most - held, all - done - held, next.size - line.at[1]});
+        copy_rows(together + held * bytes, bytes, at(base, line.offset, steps.item),
+                  next.stride * item, n, bytes);
+        held += n;
+        line.skip(job.reduced, 1, n);
+      }
+      const Lines run{.first = together,
+                      .apart = 0,
+                      .count = 1,
+                      .output = lines.output + k,
+                      .offsets = &nowhere,
+                      .lines = 1,
+                      .stride = 1,
+                      .begin = 0,
+                      .end = held * inner.size};
+      steps.add_lines(job, run, interruptible, totals + k);
+      done += held;
+    }
+  }
+}
+
 // Totals of outputs [from, to), of the reduced elements [first, last).
 template <class Total>
 void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
@@ -45,6 +82,8 @@ void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from
   static const Axis kPoint{1, 1, 0};
   const Axis side = job.kept.rank ? job.kept.axis[0] : kPoint;
   const std::int64_t stride = job.reduced.rank ? job.reduced.axis[0].stride : 1, nowhere = 0;
+  const bool has_short_lines = job.reduced.rank > 1 && stride == 1 && first == 0 &&
+                               last == job.reduced.numel && job.reduced.axis[0].size < kShortLine;
   Interruptible interruptible;
   Cursor out(job.kept, 0, from);
   for (std::int64_t o = from; o < to;) {
@@ -60,10 +99,12 @@ void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from
                       .end = last};
     if (job.reduced.rank <= 1)
       steps.add_lines(job, lines, interruptible, totals + (o - from));
+    else if (has_short_lines)
+      add_short_lines(job, steps, lines, interruptible, totals + (o - from));
     else
       add_line_by_line(job, steps, lines, first, last, interruptible, totals + (o - from));
     o += count;
-    out.skip(job.kept, count);
+    out.skip(job.kept, 0, count);
   }
 }
 
@@ -169,7 +210,7 @@ void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t 
         for (std::int64_t k = 0; k < count; ++k) store(to + k, value(i + k));
       else
         for (std::int64_t k = 0; k < count; ++k) store(to + k * inner.out, value(i + k));
-      at.skip(job.kept, count), i += count;
+      at.skip(job.kept, 0, count), i += count;
     }
   });
 }
