@@ -21,9 +21,11 @@ Tensor run(Scan kind, const Tensor& input, int dim) {
   }
   Tensor out = empty(input.sizes(), input.dtype(), input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
-  // The CPU walks neighbouring lines side by side where their rows are dense.
-  const bool is_apart = input.device().is_cpu() && input.dim() && input->strides[dim] != 1;
-  const Tensor lines = is_apart ? contiguous(input) : input;
+  // The CPU walks neighbouring lines side by side where their rows are dense, and short lines.
+  constexpr std::int64_t kShort = 32;
+  const bool side_by_side = input.device().is_cpu() && input.dim() &&
+                            (input->strides[dim] != 1 || input.size(dim) <= kShort);
+  const Tensor lines = side_by_side ? contiguous(input) : input;
   const View to = view_of(out), from = view_of(lines);
   const Backend& b = backend(input.device());
   const Unlocked unlocked(double(out.numel()), {&out, &lines});
@@ -139,7 +141,8 @@ Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
   Tensor out;
   {
     const GradMode off(false);
-    out = run(Scan::product, to(given, type), dim);
+    const Tensor x = to(given, type);
+    out = x.dim() == 0 || x.size(dim) == 1 ? clone(x) : run(Scan::product, x, dim);
   }
   if (!needs_grad(given)) return out;
   return record(

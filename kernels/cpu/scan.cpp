@@ -9,12 +9,14 @@
 #include "half.h"
 #include "interruptible.h"
 #include "lines.h"
+#include "transpose.h"
 
 namespace rushlight {
 namespace {
 
 constexpr std::int64_t kColumns = 256;  // lines that are walked side by side
 constexpr std::int64_t kShortLine = 64;  // which is walked sooner than cut into pieces
+constexpr std::int64_t kTransposed = 32, kSide = 64;  // lines up to this length, so many by so many
 
 template <class T>
 constexpr bool kIsHalf = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -79,6 +81,31 @@ bool run_columns(const View& out, const View& in, int dim, Sum start, Step step)
   return true;
 }
 
+// Many short lines, one behind another: transposed, they are neighbours.
+template <class T, class Sum, class Step>
+bool run_short_lines(const View& out, const View& in, int dim, Sum start, Step step) {
+  const Index n = in.sizes[dim], lines = in.numel / n;
+  if (n > (sizeof(T) == 8 ? kTransposed / 4 : kTransposed) || lines < kSide / 4 ||
+      dim != in.rank - 1)
+    return false;
+  for (Index d = dim, dense = 1; d >= 0; dense *= in.sizes[d--])
+    if (in.sizes[d] != 1 && (in.strides[d] != dense || out.strides[d] != dense)) return false;
+  parallel_for(lines, 1 + (1 << 14) / n, [&](Index from, Index to) {
+    T given[std::size_t(kTransposed * kSide)], results[std::size_t(kTransposed * kSide)];
+    Sum sums[kSide];
+    Interruptible interruptible;
+    for (Index m; from < to; from += m) {
+      m = std::min(kSide, to - from);
+      transpose(in.as<const T>() + from * n, n, m, n, given, m);
+      std::fill_n(sums, m, start);
+      for (Index i = 0; i < n; ++i) step_columns(given + i * m, results + i * m, m, sums, step);
+      transpose(results, m, n, m, out.as<T>() + from * n, n);
+      interruptible.done(m * n);
+    }
+  });
+  return true;
+}
+
 // Steps [begin, end) of `count` lines, taken by turns: each waits for the one before in its line.
 template <int count, class T, class Sum, class Step>
 [[gnu::always_inline]] inline void walk(const T* const (&x)[count], T* const (&y)[count],
@@ -97,9 +124,33 @@ template <int count, class T, class Sum, class Step>
   for (int r = 0; r < count; ++r) sums[r] = held[r];
 }
 
+// The same of dense lines; float16 is widened a block at a time, as gcc would convert it one by
+// one.
+template <int count, class T, class Sum, class Step>
+void walk_dense(const T* const (&x)[count], T* const (&y)[count], Sum (&sums)[count], Index begin,
+                Index end, Step step) {
+  if constexpr (std::is_same_v<T, float16>) {
+    constexpr Index kBlock = 256;
+    float wide[count][kBlock];
+    const float* from[count];
+    float* to[count];
+    for (int r = 0; r < count; ++r) from[r] = to[r] = wide[r];
+    for (; begin < end; begin += kBlock) {
+      const Index m = std::min(kBlock, end - begin);
+      for (int r = 0; r < count; ++r) widen(wide[r], x[r] + begin, m);
+      walk<count, float>(from, to, sums, 0, m, 1, 1, step);
+      for (int r = 0; r < count; ++r) narrow(y[r] + begin, wide[r], m);
+    }
+  } else {
+    walk(x, y, sums, begin, end, 1, 1, step);
+  }
+}
+
 template <class T, class Sum, class Step>
 void run(const View& out, const View& in, int dim, Sum start, Step step) {
-  if (in.rank && run_columns<T>(out, in, dim, start, step)) return;
+  if (in.rank &&
+      (run_columns<T>(out, in, dim, start, step) || run_short_lines<T>(out, in, dim, start, step)))
+    return;
   const Lines<2> lines(dim, in, out);
   const Index n = lines.length;
   const LineStarts<2> starts(lines);
@@ -116,7 +167,7 @@ void run(const View& out, const View& in, int dim, Sum start, Step step) {
     }
     const auto steps = [&](Index begin, Index end) {
       if (lines.step[0] == 1 && lines.step[1] == 1)
-        walk(x, y, sums, begin, end, 1, 1, step);
+        walk_dense(x, y, sums, begin, end, step);
       else
         walk(x, y, sums, begin, end, lines.step[0], lines.step[1], step);
     };

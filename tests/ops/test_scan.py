@@ -154,3 +154,23 @@ def test_every_number_of_lines(length, dtype, device):
         running = x[..., 0].double().logcumsumexp(1).cpu().numpy()
         expected = numpy.log(numpy.exp(numbers[..., 0].astype("float64")).cumsum(1))
         numpy.testing.assert_allclose(running, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lines_of_every_short_length(dtype, device):
+    """Short lines are transposed and walked side by side; float16 is widened in blocks."""
+    if dtype == "bool":
+        return
+    for length in (1, 8, 33) if EMULATED else (*range(1, 10), 31, 32, 33, 255, 257, 600):
+        for lines in (3, 70) if EMULATED else (1, 5, 16, 63, 65, 200):
+            numbers = numpy.random.default_rng(length).integers(0, 3, (lines, length)) % 2
+            x = rushlight.tensor(numbers).to(getattr(rushlight, dtype)).to(device)
+            assert (x.cumsum(1).cpu().double().numpy() == numbers.cumsum(1)).all() or length > 255
+            apart = rushlight.cat([x, x], 1)[:, :length]
+            assert rushlight.equal(apart.cumsum(1), x.cumsum(1))
+            assert rushlight.equal(x.t().contiguous().t().cumsum(1), x.cumsum(1))
+            signs = 1 - 2 * numbers if dtype != "uint8" else 1 - numbers
+            y = rushlight.tensor(signs).to(x.dtype).to(device)
+            assert (y.cumprod(1).cpu().double().numpy() == signs.cumprod(1)).all()
+    x[-1, 0] = float("nan") if "float" in dtype else 1
+    assert x.cumprod(1).ne(x.cumprod(1)).any().item() == ("float" in dtype)

@@ -120,7 +120,7 @@ template <class T>
 void narrow_gemm(ProductSize size, T alpha, const T* left, Steps left_steps, const T* right,
                  Steps right_steps, T beta, T* out, std::int64_t ld) {
   static const bool has_wide_vectors = tiles().width == 16;  // else two fill the registers
-  alignas(kWidest) T copy[kNarrowDepth * kNarrowBytes / Index(sizeof(T))];
+  alignas(kWidest) T copy[kNarrowCopy / Index(sizeof(T))];
   const Index at_once = (has_wide_vectors ? kNarrowBytes : kWidest) / Index(sizeof(T));
   for (Index c = 0; c < size.n; c += at_once) {
     const Index n = std::min(at_once, size.n - c), bytes = n * Index(sizeof(T));

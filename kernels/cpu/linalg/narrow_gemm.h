@@ -13,11 +13,16 @@ struct Steps {  // elements from one row to the next, from one column to the nex
 };
 
 constexpr std::int64_t kNarrowBytes = 128;  // of a row of `right`
-constexpr std::int64_t kNarrowDepth = 64;  // rows of `right` that are copied at most
+constexpr std::int64_t kNarrowCopy = 64 * kNarrowBytes;  // of all its rows, as wide as vectors are
 
+constexpr std::int64_t narrow_width(std::int64_t bytes) {  // what a row is filled up to
+  return bytes <= 16 ? 16 : bytes <= 32 ? 32 : bytes <= 64 ? 64 : kNarrowBytes;
+}
 template <class T>
 bool is_narrow(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return n <= kNarrowBytes / std::int64_t(sizeof(T)) && k <= kNarrowDepth && m * k <= 1024;
+  constexpr auto item = std::int64_t(sizeof(T));
+  const std::int64_t depth = n < 4 ? 64 : kNarrowCopy / narrow_width(n * item);
+  return n <= kNarrowBytes / item && m <= 2048 && k <= depth && m * k <= 2048;
 }
 
 // out (m x n, rows of `ld`) = alpha * left * right + beta * out; out is not read when beta == 0.

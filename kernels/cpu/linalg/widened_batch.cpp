@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
+#include "gemm.h"
+#include "kernels/copy.h"
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
-#include "narrow_gemm.h"
 #include "strided_matrix.h"
 
 namespace rushlight {
@@ -18,14 +19,35 @@ bool is_one_run(const View& v) {
   return v.strides[0] == rows * cols && ((v.strides[2] == 1 && v.strides[1] == cols) ||
                                          (v.strides[1] == 1 && v.strides[2] == rows));
 }
+Matrix<const float> matrix_of(const View& v, const float* data) {  // of one run
+  const bool in_rows = v.strides[2] == 1 && v.strides[1] == v.sizes[2];
+  return {data, v.sizes[in_rows ? 2 : 1], !in_rows};
+}
+
+View dense_copy(View v, void* to) {
+  const View from = v;
+  v.data = to;
+  for (std::int64_t d = v.rank - 1, step = 1; d >= 0; step *= v.sizes[d--]) v.strides[d] = step;
+  cpu_copy.copy(v, from);
+  return v;
+}
+
 }  // namespace
 
 template <class S>
 bool widened_batch(const View& left, const View& right, const View& out, float alpha, float beta) {
+  // Of bfloat16 there may be instructions for larger ones.
+  constexpr std::int64_t kMost = std::is_same_v<S, bfloat16> ? 20000 : 131072;  // products
   const std::int64_t batch = out.sizes[0], m = out.sizes[1], n = out.sizes[2], k = left.sizes[2];
-  if (batch < 2 || k == 0 || m * n == 0 || alpha == 0 || beta != 0 || !is_narrow<float>(m, n, k) ||
-      !is_one_run(left) || !is_one_run(right) || !is_one_run(out) || out.strides[2] != 1)
+  if (batch < 2 || k == 0 || m * n == 0 || alpha == 0 || beta != 0 || std::max({m, n, k}) > kMost ||
+      m * n * k > kMost || !is_one_run(out) || out.strides[2] != 1)
     return false;
+  if (!is_one_run(left) || !is_one_run(right)) {
+    Scratch<S> copies[] = {Scratch<S>(std::size_t(batch * m * k)),
+                           Scratch<S>(std::size_t(batch * k * n))};
+    return widened_batch<S>(dense_copy(left, copies[0].data()), dense_copy(right, copies[1].data()),
+                            out, alpha, beta);
+  }
   constexpr std::int64_t kAtOnce = 8192;  // elements of an operand
   const std::int64_t most = std::max<std::int64_t>(1, kAtOnce / std::max({m * k, k * n, m * n}));
   const ConvertRow widen = row_conversion(DType::float32, dtype_of<S>()),
@@ -38,9 +60,8 @@ bool widened_batch(const View& left, const View& right, const View& out, float a
       widen(a.data(), 1, left.as<S>() + i * m * k, 1, count * m * k);
       widen(b.data(), 1, right.as<S>() + i * k * n, 1, count * k * n);
       for (std::int64_t j = 0; j < count; ++j)
-        narrow_gemm<float>({m, n, k}, alpha, a.data() + j * m * k,
-                           {left.strides[1], left.strides[2]}, b.data() + j * k * n,
-                           {right.strides[1], right.strides[2]}, 0, sums.data() + j * m * n, n);
+        gemm<float>(m, n, k, alpha, matrix_of(left, a.data() + j * m * k),
+                    matrix_of(right, b.data() + j * k * n), 0, {sums.data() + j * m * n, n});
       narrow(out.as<S>() + i * m * n, 1, sums.data(), 1, count * m * n);
     }
   });

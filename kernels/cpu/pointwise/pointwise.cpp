@@ -175,8 +175,9 @@ bool repeats(const Job& job) {
 void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
   const std::int64_t row = c.sizes[c.rank - 1];
-  const bool is_row_wise = c.rank > 1 && row >= (repeats(job) ? 4 : 1) * kLongRow;
   const int last = job.operands - 1;
+  const auto item = std::min<std::int64_t>(4, std::int64_t(kBlockItem[int(job.types[last])]));
+  const bool is_row_wise = c.rank > 1 && row * item >= (repeats(job) ? 4 : 1) * kLongRowBytes;
   alignas(64) char blocks[kMaxOperands][kBlockBytes];
   Access access[kMaxOperands] = {};
   void* pointers[kMaxOperands];

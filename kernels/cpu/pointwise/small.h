@@ -134,8 +134,8 @@ inline bool fits_small(const Scalar& s, int type) {
   }
   constexpr double low[] = {0, 0, -128, -32768, -2147483648.0};
   constexpr double high[] = {255, 1, 127, 32767, 2147483647};
-  const double number = s.as_double();
-  return number >= low[type] && number <= high[type] && number == floor(number);
+  const double number = trunc(s.as_double());  // as the loops read it
+  return number >= low[type] && number <= high[type];
 }
 
 }  // namespace rushlight

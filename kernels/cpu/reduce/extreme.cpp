@@ -76,14 +76,23 @@ void rows(bool largest, const View& values, const View& indices, const Job& job,
 // Indices are counted in integers as wide as the elements, so that gcc compares and selects in one
 // kind of vector.
 template <class T>
+using Held = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, Compute<T>>;
+template <class T>
+[[gnu::always_inline]] inline Held<T> held(const T* x) {
+  if constexpr (std::is_same_v<T, bool>)  // of a bool itself gcc makes a branch
+    return *reinterpret_cast<const std::uint8_t*>(x) != 0;
+  else
+    return load(x);
+}
+template <class T>
 using IndexOf = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
 
 template <bool kLargest, class T>
-CLONES void take_row(const T* __restrict x, int n, IndexOf<T> number, Compute<T>* __restrict best,
+CLONES void take_row(const T* __restrict x, int n, IndexOf<T> number, Held<T>* __restrict best,
                      IndexOf<T>* __restrict where) {
-  using C = Compute<T>;
+  using C = Held<T>;
   for (int k = 0; k < n; ++k) {
-    const C v = load(x + k), b = best[k];
+    const C v = held(x + k), b = best[k];
     bool wins = kLargest ? v > b : v < b;
     if constexpr (std::is_floating_point_v<C>) wins |= (v != v) & (b == b);
     best[k] = wins ? v : b;
@@ -99,7 +108,7 @@ void short_rows(bool largest, const View& values, const View& indices, const Job
   constexpr int kTile = 64;
   parallel_for(job.kept.numel, (1 << 15) / n, [&](std::int64_t from, std::int64_t to) {
     T tile[kShortRow * kTile];
-    Compute<T> best[kTile];
+    Held<T> best[kTile];
     IndexOf<T> where[kTile];
     std::int64_t value_at[kTile], where_at[kTile];
     Cursor at(job.kept, 0, from), index_at(to_indices, 0, from);
@@ -111,12 +120,12 @@ void short_rows(bool largest, const View& values, const View& indices, const Job
         for (std::int64_t i = 0; i < n; ++i) tile[i * kTile + k] = x[i * stride];
         value_at[k] = at.out, where_at[k] = index_at.out;
       }
-      for (int k = 0; k < m; ++k) best[k] = load(tile + k), where[k] = 0;
+      for (int k = 0; k < m; ++k) best[k] = held(tile + k), where[k] = 0;
       for (std::int64_t i = 1; i < n; ++i)
         (largest ? take_row<true, T> : take_row<false, T>)(tile + i * kTile, m, IndexOf<T>(i), best,
                                                            where);
       for (int k = 0; k < m; ++k) {
-        store(values.as<T>() + value_at[k], best[k]);
+        store(values.as<T>() + value_at[k], Compute<T>(best[k]));
         indices.as<std::int64_t>()[where_at[k]] = where[k];
       }
       interruptible.done(m * n);
@@ -133,7 +142,7 @@ void columns(bool largest, const View& values, const View& indices, const Job& j
   parallel_for(job.kept.numel / width * pieces,
                std::max<std::int64_t>(1, (1 << 15) / (n * std::min<std::int64_t>(width, kColumns))),
                [&](std::int64_t from, std::int64_t to) {
-                 Compute<T> best[kColumns];
+                 Held<T> best[kColumns];
                  IndexOf<T> where[kColumns];
                  Interruptible interruptible;
                  for (; from < to; ++from) {
@@ -142,14 +151,14 @@ void columns(bool largest, const View& values, const View& indices, const Job& j
                    Cursor at(job.kept, 0, from / pieces * width + first);
                    Cursor index_at(to_indices, 0, from / pieces * width + first);
                    const T* const x = static_cast<const T*>(job.in) + at.offset;
-                   for (int k = 0; k < m; ++k) best[k] = load(x + k), where[k] = 0;
+                   for (int k = 0; k < m; ++k) best[k] = held(x + k), where[k] = 0;
                    for (std::int64_t i = 1; i < n; ++i) {
                      (largest ? take_row<true, T> : take_row<false, T>)(x + i * stride, m,
                                                                         IndexOf<T>(i), best, where);
                      interruptible.done(m);
                    }
                    for (int k = 0; k < m; ++k, at.next(job.kept, 0), index_at.next(to_indices, 0)) {
-                     store(values.as<T>() + at.out, best[k]);
+                     store(values.as<T>() + at.out, Compute<T>(best[k]));
                      indices.as<std::int64_t>()[index_at.out] = where[k];
                    }
                  }
