@@ -93,6 +93,28 @@ bool copy_short_rows(const CopyPlan& p, const View& out, const View& in) {
   return true;
 }
 
+// The same of rows that are converted: they are brought together first.
+bool convert_short_rows(const CopyPlan& p, const View& out, const View& in,
+                        ConvertRow convert_row) {
+  constexpr std::int64_t kRow = 64, kBlock = 4096;
+  const std::int64_t row = p.sizes[0];
+  if (p.rank < 2 || p.out[0] != 1 || p.in[0] != 1 || p.out[1] != row || row > kRow ||
+      p.sizes[1] < kManyRows)
+    return false;
+  const auto to_item = std::int64_t(item_size(out.dtype)), item = std::int64_t(item_size(in.dtype));
+  for_each_row(outer_of(p), [&](std::int64_t o, std::int64_t i, std::int64_t rows) {
+    alignas(64) char together[kBlock];
+    const std::int64_t most = kBlock / (row * item);
+    for (std::int64_t first = 0; first < rows; first += most) {
+      const std::int64_t n = std::min(most, rows - first);
+      copy_rows(together, row * item, in.as<const char>() + (i + first * p.in[1]) * item,
+                p.in[1] * item, n, row * item);
+      convert_row(out.as<char>() + (o + first * row) * to_item, 1, together, 1, n * row);
+    }
+  });
+  return true;
+}
+
 // Calls f(out offset, in offset, n, out step, in step) for each run. Of rows of up to `few`
 // elements the columns are the runs, as far as they stay in the nearest cache: a row takes longer
 // to begin.
@@ -138,6 +160,7 @@ void copy(const View& out, const View& in) {
   }
   if (is_only_stored(out.dtype) || is_only_stored(in.dtype)) return cast_stored(p, out, in);
   const ConvertRow convert_row = row_conversion(out.dtype, in.dtype);
+  if (convert_short_rows(p, out, in, convert_row)) return;
   const auto to_item = std::int64_t(item_size(out.dtype)),
              from_item = std::int64_t(item_size(in.dtype));
   constexpr std::int64_t kFew = 16;

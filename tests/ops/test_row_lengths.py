@@ -141,3 +141,30 @@ def test_reductions_over_one_element(dtype, device):
         y.zero_()
     assert x.prod(1).tolist() == x[:, 0].tolist() and x[0, 0, 0] != 0
     assert str(x.float().prod(1)[2, 0].item()) == str(x.float()[2, 0, 0].item())
+
+
+@pytest.mark.parametrize("dtype", [T.float16, T.bfloat16, T.float32], ids=str)
+def test_signs_change_in_place_and_in_views(dtype, device):
+    """Of 16-bit floats one bit changes, in memory of any layout."""
+    x = T.tensor([1.5, -2.0, 0.0, -0.0, float("inf"), -float("inf"), 65504.0, 6e-8] * 40)
+    x = x.to(dtype).to(device).reshape(16, 20)
+    for view in (x, x.t(), x[:, ::3], x[3:, 2:7]):
+        expected = view.cpu().double()
+        assert T.equal((-view).cpu().double(), -expected)
+        assert (1 / (-view).cpu().double()).equal(1 / -expected)
+        assert T.equal(view.abs().cpu().double(), expected.abs())
+        assert T.equal(T.copysign(view, -view).cpu().double(), -expected)
+    x.neg_()
+    assert x[0, 0] == -1.5 and x[0, 1] == 2
+    assert T.neg(x, out=T.empty(0, dtype=dtype, device=device))[0, 0] == 1.5
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 20, 64, 65])
+def test_converted_rows_with_gaps(n, device):
+    numbers = numpy.arange(3 * 50 * (n + 3)).reshape(3, 50, n + 3) % 200
+    for of in (T.float32, T.float16, T.int32, T.uint8):
+        x = T.tensor(numbers).to(of).to(device)[..., 1 : 1 + n]
+        for to in (T.float64, T.int16, T.bfloat16, T.float16):
+            expected = T.tensor(numbers[..., 1 : 1 + n]).to(to)
+            assert T.equal(x.to(to).cpu(), expected)
+            assert T.equal(x.transpose(0, 1).to(to).cpu(), expected.transpose(0, 1))

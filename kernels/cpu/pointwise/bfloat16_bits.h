@@ -35,6 +35,8 @@ struct Bfloat16Bits {
 };
 
 using Bfloat16BitsOps = OpList<Neg, Abs, Copysign, Relu, Maximum, Minimum, Where, MaskedFill>;
+// Those that change nothing but the sign, which lies in one bit of float16 and of bfloat16.
+using SignBitOps = OpList<Neg, Abs, Copysign>;
 // Light ones that are computed in float and rounded: their loops read and write bfloat16, whose
 // conversions cost more than they do.
 using RoundedBfloat16Ops = OpList<Reciprocal, Square, Sqrt, Rsqrt, Add, Sub, Rsub, Mul, Div, Lerp,

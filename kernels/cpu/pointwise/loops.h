@@ -30,6 +30,7 @@ struct PointwiseLoops {
   const PointwiseLoops* reversed = nullptr;
   bool constant = false, constant_value = false;  // of integers: all have this answer
   PointwiseLoop small[kSmall] = {};  // of kSmallTypes
+  bool changes_sign = false;  // and nothing else
   bool rounds_bfloat16 = false;  // small[kBfloat16] computes in float: any number and parameter
   PointwiseLoop bfloat16_backward = nullptr;
   PointwiseLoop by_scalar[kBlockTypes] = {};  // by BlockType: the last inputs are one element each
@@ -406,6 +407,7 @@ PointwiseLoops loops_of() {
   }
   if constexpr (is_among<Op>(Bfloat16BitsOps{}))
     l.small[kBfloat16] = &dense_loop<Op, Forward<Op>, Bfloat16Bits>;
+  l.changes_sign = is_among<Op>(SignBitOps{});
   if constexpr (requires { Op::is_ramp; })
     l.small[kBfloat16] = &bfloat16_ramp_loop<Op, &dense_loop<Op, Forward<Op>, float>>;
   if constexpr (is_among<Op>(RoundedBfloat16Ops{}))

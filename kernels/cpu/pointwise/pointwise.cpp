@@ -370,8 +370,21 @@ bool is_reversed(const PointwiseLoops& l, const PointwiseCall& c) {
          (!l.parameters || c.parameters[0].as_double() == 1);
 }
 
+// Whether all that is read and written is of one dtype; a number is of none.
+bool is_all_of(const PointwiseLoops& l, const PointwiseCall& c, DType dtype) {
+  bool all = c.out[0].dtype == dtype;
+  for (int i = 0; i < l.inputs; ++i) all &= !c.in[i].is_scalar() && c.in[i].dtype == dtype;
+  return all;
+}
+
 std::int64_t forward_by(const PointwiseLoops& l, const PointwiseCall& c) {
   auto type = BlockType(c.computes);
+  if (l.changes_sign && is_all_of(l, c, DType::float16)) [[unlikely]] {
+    PointwiseCall as_bfloat16 = c;
+    as_bfloat16.out[0].dtype = DType::bfloat16;
+    for (int i = 0; i < l.inputs; ++i) as_bfloat16.in[i].dtype = DType::bfloat16;
+    return forward_by(l, as_bfloat16);
+  }
   if (l.constant && type == BlockType::integer && c.out[0].dtype == DType::boolean) {
     fill_constant(c, l.constant_value);
     return -1;

@@ -140,8 +140,10 @@ template <class P, class T>
 void add_lines(const Job& job, const Lines& lines, Interruptible& interruptible,
                typename P::Total* totals) {
   const T* base = static_cast<const T*>(lines.first);
-  if (const std::int64_t n = lines.end - lines.begin;
-      lines.lines == 1 && lines.stride == 1 && n <= kBlock && (n >= kFewLanes || P::kCentered))
+  constexpr bool taken_together = P::kCentered || std::is_same_v<T, float16>;
+  if (const std::int64_t n = lines.end - lines.begin; lines.lines == 1 && lines.stride == 1 &&
+                                                      n > 0 && n <= kBlock &&
+                                                      (n >= kFewLanes || taken_together))
     return add_runs<P>(job, base + lines.offsets[0] + lines.begin, n, lines, interruptible, totals);
   Context context = job.context;
   Interruptible kept = interruptible;  // in a register

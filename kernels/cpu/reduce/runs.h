@@ -117,10 +117,15 @@ void dense_runs(const T* x, std::int64_t apart, std::int64_t count, std::int64_t
                 const double* centers, typename P::Lane* lanes) {
   if constexpr (std::is_same_v<T, float16>) {
     alignas(64) float wide[kBlock];
-    for (std::int64_t k = 0; k < count; ++k) {
-      widen(wide, x + k * apart, n);
-      dense_runs<P>(static_cast<const float*>(wide), 0, 1, n, p, centers ? centers + k : nullptr,
-                    lanes + k);
+    const std::int64_t most = std::max<std::int64_t>(1, kBlock / n);
+    for (std::int64_t k = 0, taken; k < count; k += taken) {
+      taken = std::min(most, count - k);
+      if (apart == n)
+        widen(wide, x + k * n, taken * n);
+      else
+        for (std::int64_t r = 0; r < taken; ++r) widen(wide + r * n, x + (k + r) * apart, n);
+      dense_runs<P>(static_cast<const float*>(wide), n, taken, n, p,
+                    centers ? centers + k : nullptr, lanes + k);
     }
   } else if constexpr (kFor512<P, T>) {
     cloned_runs_512<P>(x, apart, count, n, p, centers, lanes);
