@@ -1,6 +1,7 @@
 // Factorisations of matrices. Note: matrices are batches of rank 3 in column-major
-// order (strides m * n, 1, m), float32 or float64, and are overwritten; `info` holds one int32 for
-// each matrix, 0 where it went well, as LAPACK says it. Sizes fit 31 bits.
+// order (strides m * n, 1, m), float32, float64, complex64 or complex128, and are overwritten.
+// `info` holds one int32 for each matrix, 0 where it went well, as LAPACK says it. Sizes fit 31
+// bits.
 #pragma once
 #include "view.h"
 
@@ -26,17 +27,26 @@ struct LinalgKernels {
   void (*qr)(const View& a, const View& tau);
   // a (m, n <= m) := the first n columns of Q, from the vectors in its first columns.
   void (*householder)(const View& a, const View& tau);
-  // a := eigenvectors if `vectors`; values (batch, n) ascend. Reads one triangle.
+  // a := eigenvectors if `vectors`; values (batch, n), real, ascend. Reads one triangle.
   void (*eigh)(const View& a, const View& values, bool vectors, bool upper, const View& info);
-  // a is lost. u (m, k) and vt (k, n) as they are sized: k = min(m, n), all, or no data for none.
+  // a is lost, s is real. u (m, k) and vt (k, n) as they are sized: k = min(m, n), all, or no data
+  // for none.
   void (*svd)(const View& a, const View& u, const View& s, const View& vt, const View& info);
   // b (max(m, n), k) := in its first n rows the shortest x that minimises |a x - b|, b in the first
   // m; rank int64 (batch): parts of a up to rcond times the largest count as 0. Null: by svd().
   void (*lstsq)(const View& a, const View& b, double rcond, const View& rank) = nullptr;
   // values (batch, 2 n) := real parts, then imaginary ones, of the eigenvalues of a, which is lost;
   // vectors (batch, n, n), or no data for none: of a complex pair the real part of the first's,
-  // then its imaginary part. Null: the host does it.
+  // then its imaginary part. Of complex matrices values are (batch, n) complex, and vectors as they
+  // are. Null: the host does it.
   void (*eig)(const View& a, const View& values, const View& vectors, const View& info) = nullptr;
+  // a := its factors, read from the lower triangle: a = L D L^T, or L D L^H where `hermitian`;
+  // pivots int32 (batch, n), as LAPACK says them. Null: the host does it; so it does ldl_solve().
+  void (*ldl)(const View& a, const View& pivots, bool hermitian, const View& info) = nullptr;
+  // b := solution of a x = b from these. Returns the index of a bad pivot, or -1.
+  std::int64_t (*ldl_solve)(const View& ld, const View& pivots, const View& b,
+                            bool hermitian) = nullptr;
+  bool takes_complex = false;  // else the host does what is complex
 };
 extern const LinalgKernels cpu_linalg;
 

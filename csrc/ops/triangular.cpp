@@ -16,18 +16,25 @@ Triangle triangle_of(std::int64_t rows, std::int64_t columns, std::int64_t diago
   return {rows, columns, std::clamp(diagonal, -rows, columns), lower};
 }
 
+void keep(const Tensor& out, const Tensor& input, const Triangle& t) {
+  if (is_complex(out.dtype())) {
+    const GradMode off(false);
+    keep(real(out), real(input), t);
+    return keep(imag(out), imag(input), t);
+  }
+  const View to = view_of(out), from = view_of(input);
+  const Backend& b = backend(out.device());
+  const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &input});
+  b.triangular->keep(to, from, t);
+}
+
 Tensor triangle(const Tensor& input, std::int64_t diagonal, bool lower) {
   if (input.dim() < 2)
     fail<RuntimeError>(lower ? "tril" : "triu", ": input tensor must have at least 2 dimensions\n",
                        describe("input", input));
   Tensor out = empty(input.sizes(), input.dtype(), input.device());
-  if (out.numel() && !out.device().is_meta()) {
-    const View to = view_of(out), from = view_of(input);
-    const Triangle t = triangle_of(out.size(-2), out.size(-1), diagonal, lower);
-    const Backend& b = backend(out.device());
-    const Unlocked unlocked(double(out.numel()) * 0.3, {&out, &input});
-    b.triangular->keep(to, from, t);
-  }
+  if (out.numel() && !out.device().is_meta())
+    keep(out, input, triangle_of(out.size(-2), out.size(-1), diagonal, lower));
   return record(lower ? "TrilBackward0" : "TriuBackward0", std::move(out),
                 showing(
                     "diagonal",

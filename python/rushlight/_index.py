@@ -59,8 +59,8 @@ SPECIAL = {
 
 LINALG = {
     "rushlight._linalg.eigen": "eig eigvals",
-    "rushlight._linalg.factors": "cholesky cholesky_ex eigh eigvalsh householder_product lu lu_factor lu_factor_ex qr svd svdvals",
+    "rushlight._linalg.factors": "cholesky cholesky_ex eigh eigvalsh householder_product ldl_factor ldl_factor_ex lu lu_factor lu_factor_ex qr svd svdvals",
     "rushlight._linalg.norms": "cond matrix_norm norm vector_norm",
     "rushlight._linalg.products": "cross diagonal matmul tensorinv tensorsolve vander vecdot",
-    "rushlight._linalg.solving": "inv inv_ex lstsq lu_solve matrix_rank pinv solve solve_ex solve_triangular",
+    "rushlight._linalg.solving": "inv inv_ex ldl_solve lstsq lu_solve matrix_rank pinv solve solve_ex solve_triangular",
 }

@@ -59,7 +59,7 @@ REASONS = {
         "distributed.shrink_group distributed.breakpoint"
     ),
     "operators that Python itself has": "__rdiv__ slice",
-    "factorisations that are rarely called by name": "linalg.ldl_* lobpcg",
+    "factorisations that are rarely called by name": "lobpcg",
     "wrong in torch itself: its gradient is not that of what it computes": "nn.CrossMapLRN2d",
     "torch 2.13's own novelties": (
         "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "

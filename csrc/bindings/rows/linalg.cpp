@@ -11,9 +11,9 @@ static Tensor permutation(const Tensor& pivots, std::int64_t n) {
 }
 
 void bind_linalg(pybind11::module_& m) {
-  constexpr auto kFunction = As::function;
-  op<&linalg_check>(m, "_linalg_check(name, a, square)", with_complex(kFunction),
-                    "Refuses what is no batch of float32 or float64 matrices.");
+  constexpr auto kFunction = with_complex(As::function);
+  op<&linalg_check>(m, "_linalg_check(name, a, square)", kFunction,
+                    "Refuses what is no batch of matrices, by dtype and size.");
   op<&linalg_lu>(m, "_linalg_lu(name, a)", kFunction, "L and U packed, pivots, info.");
   op<&linalg_cholesky>(m, "_linalg_cholesky(name, a, upper)", kFunction, "The factor, and info.");
   op<&linalg_qr>(m, "_linalg_qr(name, a, mode)", kFunction, "Q and R.");
@@ -22,24 +22,26 @@ void bind_linalg(pybind11::module_& m) {
   op<&linalg_eig>(m, "_linalg_eig(name, a, vectors)", kFunction,
                   "Eigenvalues and vectors of square matrices.");
   op<&linalg_svd>(m, "_linalg_svd(name, a, full, vectors)", kFunction, "U, S and Vh.");
-  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", with_complex(kFunction),
-                    "x with a x = b, and info.");
+  op<&linalg_solve>(m, "_linalg_solve(name, a, b)", kFunction, "x with a x = b, and info.");
   op<&linalg_lu_solve>(m, "_linalg_lu_solve(lu, pivots, b, transposed)", kFunction,
                        "x with a x = b, from the factors of a.");
   op<&linalg_solve_triangular>(m, "_linalg_solve_triangular(name, a, b, upper, unit)", kFunction,
                                "x with a x = b for triangular a.");
   op<&linalg_householder>(m, "_linalg_householder(name, a, tau)", kFunction,
                           "The product of Householder reflections.");
-  op<&linalg_inv_ex>(m, "_linalg_inv_ex(name, a)", with_complex(kFunction),
-                     "The inverse, and info.");
-  op<&linalg_inv>(m, "_linalg_inv(name, a)", with_complex(kFunction),
-                  "The inverse, or LinAlgError.");
+  op<&linalg_inv_ex>(m, "_linalg_inv_ex(name, a)", kFunction, "The inverse, and info.");
+  op<&linalg_inv>(m, "_linalg_inv(name, a)", kFunction, "The inverse, or LinAlgError.");
+  op<&linalg_ldl_factor>(m, "_linalg_ldl_factor(a, hermitian)", kFunction,
+                         "L and D packed, pivots, info.");
+  op<&linalg_ldl_solve>(m, "_linalg_ldl_solve(ld, pivots, b, hermitian)", kFunction,
+                        "x with a x = b, from the factors of a.");
   op<&linalg_check_info>(m, "_linalg_check_info(name, info, words)", kFunction,
                          "Raises LinAlgError for the first info that is not 0.");
   op<&linalg_pinv>(m, "_linalg_pinv(a, atol, rtol, hermitian)", kFunction,
                    "The pseudo-inverse, with tensors as tolerances.");
   op<&linalg_lstsq>(m, "_linalg_lstsq(a, b, rcond)", kFunction, "The solution, and the rank of a.");
-  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)", {.as = As::both, .converts = true},
+  op<&geqrf>(m, "geqrf(input, *, out=None) -> (a, tau)",
+             with_complex({.as = As::both, .converts = true}),
              R"(R of a QR decomposition, with the reflections of Q below it, as LAPACK has them.
 
 Args:
@@ -52,7 +54,7 @@ Shape:
 >>> torch.geqrf(torch.tensor([[3.0], [4.0]])).a[0].abs()
 tensor([5.]))");
   op<&ormqr>(m, "ormqr(input, input2, input3, left=True, transpose=False, *, out=None)",
-             {.as = As::both, .exact = true},
+             with_complex({.as = As::both, .exact = true}),
              R"(Q C, or C Q, of the square Q that reflections name, as torch.geqrf() gives them.
 
 Args:
@@ -69,7 +71,7 @@ Shape:
 >>> C = torch.ones(3, 2)
 >>> torch.allclose(torch.ormqr(*torch.geqrf(torch.eye(3)), C).abs(), C)
 True)");
-  op<&linalg_det>(m, "linalg_det(A, *, out=None)", {.as = As::linalg, .exact = true},
+  op<&linalg_det>(m, "linalg_det(A, *, out=None)", with_complex({.as = As::linalg, .exact = true}),
                   R"(The determinant of square matrices.
 
 Args:
@@ -80,7 +82,8 @@ Shape:
 
 >>> torch.linalg.det(torch.tensor([[2.0, 1.0], [0.0, 4.0]]))
 tensor(8.))");
-  op<&linalg_slogdet>(m, "linalg_slogdet(A, *, out=None) -> (sign, logabsdet)", As::linalg,
+  op<&linalg_slogdet>(m, "linalg_slogdet(A, *, out=None) -> (sign, logabsdet)",
+                      with_complex(As::linalg),
                       R"(The sign and the logarithm of the absolute value of the determinant of
 square matrices.
 

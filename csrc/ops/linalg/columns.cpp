@@ -1,6 +1,9 @@
 // See columns.h.
 #include "ops/linalg/columns.h"
 
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
+
 namespace rushlight {
 
 Shape with_last(const Tensor& of, std::initializer_list<std::int64_t> sizes) {
@@ -28,7 +31,7 @@ Tensor columns_of(const Tensor& a) {
 }
 
 static View batched(const Tensor& t, int own) {
-  View v = view_of(t);
+  View v = stored_view_of(t);  // of complex numbers too
   std::int64_t batch = 1;
   for (int d = 0; d < t.dim() - own; ++d) batch *= v.sizes[d];
   View out = v;
@@ -46,7 +49,9 @@ View batch_of_rows(const Tensor& t) { return batched(t, 1); }
 View batch_of_numbers(const Tensor& t) { return batched(t, 0); }
 
 bool is_left_to_host(const Tensor& a) {
-  return a.device().is_cuda() && backend(a.device()).linalg->absence();
+  if (!a.device().is_cuda()) return false;
+  const LinalgKernels& kernels = *backend(a.device()).linalg;
+  return kernels.absence() || (is_complex(a.dtype()) && !kernels.takes_complex);
 }
 
 const LinalgKernels& linalg_kernels(Name name, const Tensor& a) {
@@ -55,6 +60,28 @@ const LinalgKernels& linalg_kernels(Name name, const Tensor& a) {
     fail<RuntimeError>("Calling ", name, " on a CPU tensor requires compiling with LAPACK.\n", why,
                        ": install rushlight from its wheel, which holds it");
   return kernels;
+}
+
+Pair broadcast_batches(const Tensor& a, const Tensor& b) {
+  const auto batch = [](const Tensor& t) { return t.sizes().first(std::size_t(t.dim() - 2)); };
+  const Shape shape = broadcast(batch(a), batch(b));
+  const auto wide = [&](const Tensor& t) {
+    Shape whole = shape;
+    whole.push_back(t.size(-2));
+    whole.push_back(t.size(-1));
+    return expand(t, whole);
+  };
+  return {wide(a), wide(b)};
+}
+
+void check_turns(std::string_view words, const Tensor& along) {
+  if (!is_complex(along.dtype()) || along.numel() == 0 || along.device().is_meta()) return;
+  const GradMode off(false);
+  const Tensor size = apply<Abs>(imag(along)), whole = apply<Abs>(along);
+  const Tensor allowed = apply<Add>(mul(whole, Scalar(1e-2)), Scalar(1e-2));
+  if (!(item(amax(sub(size, allowed), {}, false)).as_double() <= 0))
+    fail<RuntimeError>(
+        words, "\nthe loss has to depend on the directions alone, as abs() of the vectors does");
 }
 
 double linalg_work(const Tensor& a) {

@@ -2,8 +2,7 @@
 #include <limits>
 
 #include "autograd/showing.h"
-#include "ops/linalg/linalg.h"
-#include "ops/linalg/matmul.h"
+#include "ops/linalg/columns.h"
 #include "ops/reduce/reduce.h"
 #include "ops/triangular.h"
 #include "ops/value.h"
@@ -31,15 +30,16 @@ Tensor determinant(const Tensor& diagonal, const Tensor& pivots) {
   return mul(prod(diagonal, -1, false, {}), parity(pivots, diagonal.dtype()));
 }
 
-// det(A) inv(A)^T, from the factors. An exact 0 among the pivots is replaced by epsilon: the
-// product is continuous in A, so that this is its value there, without a look at the values.
+// The conjugate of det(A) inv(A)^T, from the factors. An exact 0 among the pivots is replaced by
+// epsilon: the product is continuous in A, so that this is its value there, without a look at the
+// values.
 Tensor cofactors(const Tensor& g, const Tensor& lu, const Tensor& pivots) {
-  const double epsilon = lu.dtype() == DType::float32 ? std::numeric_limits<float>::epsilon()
-                                                      : std::numeric_limits<double>::epsilon();
+  const double epsilon = real_dtype(lu) == DType::float32 ? std::numeric_limits<float>::epsilon()
+                                                          : std::numeric_limits<double>::epsilon();
   const Value entries(diagonal_of(lu));
   const Tensor safe = where(entries == Value(0), Value(epsilon), entries).tensor();
   const Tensor factors = add(lu, diag_embed(sub(safe, entries.tensor()), 0, -2, -1));
-  const Tensor scale = mul(g, determinant(safe, pivots));
+  const Tensor scale = mul(g, conj(determinant(safe, pivots)));
   return linalg_lu_solve(factors, pivots, times_identity(scale, lu), true);
 }
 
@@ -51,8 +51,11 @@ Tensor cofactors_of_singular(const Tensor& g, const Tensor& a) {
   const Tensor each = expand(unsqueeze(s, -2), square);
   const Tensor one = identity_like(a, DType::boolean);
   const Tensor others = prod(masked_fill(each, one, as_input(Scalar(1.0))), -1, false, {});
-  const Tensor sign = mul(linalg_det(detach(u)), linalg_det(detach(vh)));
-  const Tensor scale = unsqueeze(unsqueeze(mul(g, sign), -1), -1);
+  // Constant where the numbers are real.
+  const auto turn = [](const Tensor& t) {
+    return conj(linalg_det(is_complex(t.dtype()) ? t : detach(t)));
+  };
+  const Tensor scale = unsqueeze(unsqueeze(mul(g, mul(turn(u), turn(vh))), -1), -1);
   return matmul(mul(mul(u, unsqueeze(others, -2)), scale), vh);
 }
 
@@ -78,11 +81,18 @@ Tensor linalg_det(const Tensor& a) {
             if (!value.device().is_meta() && value.numel() &&
                 item(any((Value(detach(value)) == Value(0)).tensor(), {}, false)).as_double() != 0)
               return cofactors_of_singular(g, matrix);
-            return std::get<0>(linalg_solve("linalg.det", transpose(matrix, -2, -1),
-                                            times_identity(mul(g, value), matrix)));
+            return std::get<0>(linalg_solve("linalg.det", adjoint(matrix),
+                                            times_identity(mul(g, conj(value)), matrix)));
           },
           Saved(a), SavedOutput(out)),
       a);
+}
+
+// The gradient by log det: the sign, which only turns, adds an imaginary part.
+static Tensor slogdet_change(std::span<Tensor> g, const Tensor& sign) {
+  if (!is_complex(sign.dtype()) || !g[0]) return g[1];
+  const Tensor turn = imag(mul(g[0], conj(sign)));
+  return complex_of(g[1] ? g[1] : zeros_like(turn), turn);
 }
 
 Pair linalg_slogdet(const Tensor& a) {
@@ -98,13 +108,15 @@ Pair linalg_slogdet(const Tensor& a) {
   }
   record_many(
       "LinalgSlogdetBackward0", outs,
-      [a = Saved(a), lu = Saved(lu), pivots = Saved(pivots)](std::span<Tensor> g,
-                                                             Node&) -> Gradients {
+      [a = Saved(a), lu = Saved(lu), pivots = Saved(pivots), outs_sign = SavedOutput(outs[0], 0)](
+          std::span<Tensor> g, Node& self) -> Gradients {
         const Tensor& matrix = a.get();
-        if (!g[1]) return zeros_like(matrix);  // the sign is constant
-        const Tensor right = times_identity(g[1], matrix);
-        if (!needs_grad(g[1], matrix)) return linalg_lu_solve(lu.get(), pivots.get(), right, true);
-        return std::get<0>(linalg_solve("linalg.slogdet", transpose(matrix, -2, -1), right));
+        const Tensor change = slogdet_change(g, outs_sign.get(self));
+        if (!change) return zeros_like(matrix);
+        const Tensor right = times_identity(change, matrix);
+        if (!needs_grad(change, matrix))
+          return linalg_lu_solve(lu.get(), pivots.get(), right, true);
+        return std::get<0>(linalg_solve("linalg.slogdet", adjoint(matrix), right));
       },
       a);
   return {outs[0], outs[1]};
@@ -112,7 +124,7 @@ Pair linalg_slogdet(const Tensor& a) {
 
 // That of Golub and Pereyra (1973), which needs no singular vectors.
 Tensor pinv_gradient(const Tensor& matrix, const Tensor& p, const Tensor& g) {
-  const auto flip = [](const Tensor& t) { return transpose(t, -2, -1); };
+  const auto flip = [](const Tensor& t) { return adjoint(t); };
   const Tensor across = flip(g), pt = flip(p);
   if (matrix.size(-2) <= matrix.size(-1)) {
     const Tensor k = matmul(across, p), right = matmul(k, pt);
@@ -141,10 +153,10 @@ Tensor linalg_pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool
     if (hermitian) {
       const auto [values, vectors, info] = linalg_eigh("linalg.pinv", a, false, true);
       const Tensor scale = inverse(values, abs(Value(values)));
-      out = matmul(mul(vectors, scale), transpose(vectors, -2, -1));
+      out = matmul(mul(vectors, scale), adjoint(vectors));
     } else {
       const auto [u, s, vh] = linalg_svd("linalg.pinv", a, false, true);
-      out = matmul(mul(transpose(vh, -2, -1), inverse(s, s)), transpose(u, -2, -1));
+      out = matmul(mul(adjoint(vh), inverse(s, s)), adjoint(u));
     }
   }
   return record(

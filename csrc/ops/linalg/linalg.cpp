@@ -31,15 +31,15 @@ Tensor inverse_gaps(const Tensor& s) {
 }
 Tensor plus(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : add(a, b); }
 
-[[noreturn]] void fail_convergence(Name name, int info) {
+[[noreturn]] void fail_convergence(Name name, int info, const char* values) {
   if (info < 0)  // LAPACK refuses what is not finite
     fail<LinAlgError>(name,
                       ": The algorithm failed to converge because the input matrix contained "
                       "non-finite values.");
   fail<LinAlgError>(name,
                     ": The algorithm failed to converge because the input matrix is "
-                    "ill-conditioned or has too many repeated singular values (error code: ",
-                    info, ").");
+                    "ill-conditioned or has too many repeated ",
+                    values, " (error code: ", info, ").");
 }
 // The first that is not 0; the one wait of a decomposition on a GPU.
 int failure_in(const Tensor& info) {
@@ -60,23 +60,28 @@ Tensor lu_gradient(Name name, const Tensor& packed, const Tensor& g) {
   };
   const Tensor square = part(packed, false, false), gs = part(g, false, false);
   const Tensor one = eye(k, k, {g.dtype(), g.device()});
-  const Tensor lower = transposed(add(tril(square, -1), one)), upper = triu(square, 0);
-  const auto over_lower = [&](const Tensor& t) {  // inv(L1)^T t
+  const Tensor lower = adjoint(add(tril(square, -1), one)), upper = triu(square, 0);
+  const auto over_lower = [&](const Tensor& t) {  // inv(L1)^H t
     return linalg_solve_triangular(name, lower, t, true, true);
   };
-  const auto over_upper = [&](const Tensor& t) {  // t inv(U1)^T
-    return transposed(linalg_solve_triangular(name, upper, transposed(t), true, false));
+  const auto over_upper = [&](const Tensor& t) {  // t inv(U1)^H
+    return adjoint(linalg_solve_triangular(name, upper, adjoint(t), true, false));
   };
   Tensor of_lower = matmul(lower, tril(gs, -1));
-  Tensor of_upper = matmul(triu(gs, 0), transposed(upper));
+  Tensor of_upper = matmul(triu(gs, 0), adjoint(upper));
   if (n > k)
-    of_lower = sub(of_lower, matmul(part(g, false, true), transposed(part(packed, false, true))));
+    of_lower = sub(of_lower, matmul(part(g, false, true), adjoint(part(packed, false, true))));
   if (m > k)
-    of_upper = sub(of_upper, matmul(transposed(part(packed, true, false)), part(g, true, false)));
+    of_upper = sub(of_upper, matmul(adjoint(part(packed, true, false)), part(g, true, false)));
   const Tensor first = over_upper(over_lower(add(tril(of_lower, -1), triu(of_upper, 0))));
   if (n > k) return cat({first, over_lower(part(g, false, true))}, -1);
   if (m > k) return cat({first, over_upper(part(g, true, false))}, -2);
   return first;
+}
+
+Tensor with_rows(const Tensor& t, const Tensor& index) {
+  if (!is_complex(t.dtype())) return gather(t, -2, index);
+  return complex_of(gather(real(t), -2, index), gather(imag(t), -2, index));
 }
 
 }  // namespace
@@ -98,7 +103,7 @@ Triple linalg_lu(Name name, const Tensor& a) {
       [out = SavedOutput(packed), pivots, title = std::string(name)](Tensor g, Node& self) {
         const Tensor both = lu_gradient(title, out.get(self), g);
         const Tensor rows = linalg_permutation(pivots, g.size(-2), true);
-        return Gradients(gather(both, -2, expand(unsqueeze(rows, -1), g.shape())));
+        return Gradients(with_rows(both, expand(unsqueeze(rows, -1), g.shape())));
       },
       a);
   return {packed, pivots, info};
@@ -130,13 +135,12 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
           "L upper",
           [title = std::string(name)](Tensor g, Node& self, const SavedOutput& out, bool upper) {
             const Tensor y = out.get(self);
-            const Tensor l = upper ? transposed(y) : y, gl = upper ? transposed(g) : g;
-            const Tensor phi = half_diagonal(tril(matmul(transposed(l), gl), 0));
-            const Tensor symmetric = mul(add(phi, transposed(phi)), Scalar(0.5));
-            const Tensor lt = transposed(l);
-            const Tensor left = linalg_solve_triangular(title, lt, symmetric, true, false);
+            const Tensor l = upper ? adjoint(y) : y, gl = upper ? adjoint(g) : g;
+            const Tensor turn = matmul(adjoint(l), gl), lh = adjoint(l);
+            const Tensor symmetric = mul(add(tril(turn, 0), adjoint(tril(turn, -1))), Scalar(0.5));
+            const Tensor left = linalg_solve_triangular(title, lh, symmetric, true, false);
             return Gradients(
-                transposed(linalg_solve_triangular(title, lt, transposed(left), true, false)));
+                adjoint(linalg_solve_triangular(title, lh, adjoint(left), true, false)));
           },
           SavedOutput(factor), bool(upper)),
       a);
@@ -149,18 +153,18 @@ static Tensor qr_gradient(Name name, const Tensor& q, const Tensor& r, const Ten
   const std::int64_t m = q.size(-2), n = r.size(-1);
   if (m >= n) {
     Tensor inner;
-    if (gr) inner = matmul(gr, transposed(r));
-    if (gq) inner = plus(inner, neg(matmul(transposed(q), gq)));
+    if (gr) inner = matmul(gr, adjoint(r));
+    if (gq) inner = plus(inner, neg(matmul(adjoint(q), gq)));
     inner = triu(inner, 0);
-    const Tensor out = plus(matmul(q, half_diagonal(add(inner, transposed(inner)))), gq);
-    return transposed(linalg_solve_triangular(name, r, transposed(out), true, false));
+    const Tensor out = plus(matmul(q, half_diagonal(add(inner, adjoint(inner)))), gq);
+    return adjoint(linalg_solve_triangular(name, r, adjoint(out), true, false));
   }
   const Tensor u = slice(r, -1, 0, m, 1), v = slice(r, -1, m, n, 1);
   Tensor g_left, g_right, g_q = gq;
   if (gr) {
     g_left = slice(gr, -1, 0, m, 1);
     g_right = slice(gr, -1, m, n, 1);
-    g_q = plus(g_q, matmul(matmul(q, v), transposed(g_right)));
+    g_q = plus(g_q, matmul(matmul(q, v), adjoint(g_right)));
     g_right = matmul(q, g_right);
   }
   const Tensor first = qr_gradient(name, q, u, g_q, g_left);
@@ -184,6 +188,10 @@ static Tensor factored(Name name, const Tensor& a, Tensor& packed) {
 
 Pair geqrf(const Tensor& a) {
   linalg_check("geqrf", a, false);
+  if (is_complex(a.dtype()) && needs_grad(a))
+    fail<RuntimeError>(
+        "geqrf does not support automatic differentiation for outputs with complex dtype.\n"
+        "torch.linalg.qr does; or call it with a.detach()");
   if (is_left_to_host(a)) return back(geqrf(on_host(a)), a.device());
   Tensor packed = columns_of(a);
   const Tensor tau = factored("geqrf", a, packed);
@@ -249,7 +257,7 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
   linalg_check(name, a, true);
   if (is_left_to_host(a)) return back(linalg_eigh(name, on_host(a), upper, vectors), a.device());
   Tensor v = columns_of(a), info = info_of(a);
-  const Tensor w = empty(with_last(a, {a.size(-1)}), a.dtype(), a.device());
+  const Tensor w = empty(with_last(a, {a.size(-1)}), real_dtype(a), a.device());
   vectors |= needs_grad(a);
   if (runs(a)) {
     const LinalgKernels& kernels = linalg_kernels(name, a);
@@ -258,7 +266,7 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
     kernels.eigh(m, values, vectors, upper, i);
   }
   if (!a.device().is_meta())
-    if (const int code = failure_in(info)) fail_convergence(name, code);
+    if (const int code = failure_in(info)) fail_convergence(name, code, "eigenvalues");
   Tensor outs[] = {w, v};
   record_many("LinalgEighBackward0", outs,
               showing(
@@ -266,13 +274,18 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
                   [](std::span<Tensor> g, Node& self, const SavedOutput& w, const SavedOutput& v) {
                     const Tensor vectors = v.get(self);
                     Tensor inner;
-                    if (g[0]) inner = on_diagonal(g[0]);
+                    if (g[0]) inner = to(on_diagonal(g[0]), vectors.dtype());
                     if (g[1]) {  // the skew part is what moves orthogonal vectors
-                      const Tensor turn = matmul(transposed(vectors), g[1]);
-                      const Tensor skew = mul(sub(turn, transposed(turn)), Scalar(0.5));
+                      const Tensor turn = matmul(adjoint(vectors), g[1]);
+                      check_turns(
+                          "linalg_eigh_backward: The eigenvectors in the complex case are "
+                          "specified up to multiplication by e^{i phi}. The specified loss "
+                          "function depends on this quantity, so it is ill-defined.",
+                          diagonal_of(turn));
+                      const Tensor skew = mul(sub(turn, adjoint(turn)), Scalar(0.5));
                       inner = plus(inner, mul(skew, inverse_gaps(w.get(self))));
                     }
-                    return Gradients(matmul(matmul(vectors, inner), transposed(vectors)));
+                    return Gradients(matmul(matmul(vectors, inner), adjoint(vectors)));
                   },
                   SavedOutput(w, 0), SavedOutput(v, 1)),
               a);
@@ -282,22 +295,34 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
 static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& gu,
                            const Tensor& gs, const Tensor& gvh) {
   const std::int64_t m = u.size(-2), n = vh.size(-1), k = s.size(-1);
-  const auto skew = [](const Tensor& x) { return sub(x, transposed(x)); };
+  const auto skew = [](const Tensor& x) { return sub(x, adjoint(x)); };
   const Tensor column = unsqueeze(s, -1), row = unsqueeze(s, -2);
   Tensor inner;
-  if (gs) inner = on_diagonal(gs);
+  if (gs) inner = to(on_diagonal(gs), u.dtype());
   if (gu || gvh) {
     const Tensor gaps = inverse_gaps(mul(s, s));
-    if (gu) inner = plus(inner, mul(mul(skew(matmul(transposed(u), gu)), gaps), row));
-    if (gvh) inner = plus(inner, mul(column, mul(skew(matmul(vh, transposed(gvh))), gaps)));
+    Tensor left, right;
+    if (gu) left = skew(matmul(adjoint(u), gu));
+    if (gvh) right = skew(matmul(vh, adjoint(gvh)));
+    if (is_complex(u.dtype())) {
+      const Tensor turn = plus(left ? diagonal_of(left) : left, right ? diagonal_of(right) : right);
+      check_turns(
+          "svd_backward: The singular vectors in the complex case are specified up to "
+          "multiplication by e^{i phi}. The specified loss function depends on this phase term, "
+          "making it ill-defined.",
+          mul(turn, Scalar(0.5)));
+      if (left) inner = plus(inner, on_diagonal(div(mul(diagonal_of(left), Scalar(0.5)), s)));
+    }
+    if (left) inner = plus(inner, mul(mul(left, gaps), row));
+    if (right) inner = plus(inner, mul(column, mul(right, gaps)));
   }
   Tensor out = matmul(matmul(u, inner), vh);
   if (gu && m > k) {
-    const Tensor outside = sub(gu, matmul(u, matmul(transposed(u), gu)));
+    const Tensor outside = sub(gu, matmul(u, matmul(adjoint(u), gu)));
     out = add(out, matmul(div(outside, row), vh));
   }
   if (gvh && n > k) {
-    const Tensor outside = sub(gvh, matmul(matmul(gvh, transposed(vh)), vh));
+    const Tensor outside = sub(gvh, matmul(matmul(gvh, adjoint(vh)), vh));
     out = add(out, matmul(u, div(outside, column)));
   }
   return out;
@@ -308,7 +333,7 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
   if (is_left_to_host(a)) return back(linalg_svd(name, on_host(a), full, vectors), a.device());
   vectors |= needs_grad(a);
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
-  const Tensor s = empty(with_last(a, {k}), a.dtype(), a.device());
+  const Tensor s = empty(with_last(a, {k}), real_dtype(a), a.device());
   Tensor u, vh;
   if (vectors) {
     u = empty_columns(a, m, full ? m : k);
@@ -332,7 +357,7 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
     // Jacobi's method, which is a GPU's, may give up where LAPACK's does not.
     if (code && a.device().is_cuda())
       return back(linalg_svd(name, on_host(a), full, vectors), a.device());
-    if (code) fail_convergence(name, code);
+    if (code) fail_convergence(name, code, "singular values");
   } else if (vectors && !a.device().is_meta()) {
     for (const Tensor& t : {u, vh})
       if (t.numel()) copy_bits(t, eye(t.size(-2), t.size(-1), {a.dtype(), a.device()}));

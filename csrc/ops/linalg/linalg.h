@@ -1,5 +1,6 @@
 // Factorisations of matrices and what solves with them. Matrices are the last two dimensions; the
-// others are a batch. `name` is the op that errors name. Dtypes: float32 and float64.
+// others are a batch. `name` is the op that errors name. Dtypes: float32, float64,
+// complex64 and complex128; then "transposed" is the conjugate of the transposed.
 #pragma once
 #include "ops/ops.h"
 
@@ -23,20 +24,19 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper);
 // No info: Q (m, k or m; of mode "r" no columns) and R.
 Pair linalg_qr(Name name, const Tensor& a, Name mode);
 Pair geqrf(const Tensor& a);  // R above the reflections of Q, and their factors
-// Eigenvalues, ascending, and vectors (undefined unless wanted) of symmetric matrices.
+// Eigenvalues, ascending, and vectors (undefined unless wanted) of symmetric or Hermitian matrices.
 Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors);
 // U, S, Vh: k = min(m, n) of them, or all; info is checked and raises.
 Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors);
 
-// ---- eig.cpp: complex matrices as real ones of twice the size.
-Tensor in_real_numbers(const Tensor& z);
+// ---- eig.cpp
 // Eigenvalues and vectors (undefined unless wanted), complex.
 Pair linalg_eig(Name name, const Tensor& a, bool vectors);
 
 // ---- solve.cpp
 Pair linalg_solve(Name name, const Tensor& a,
                   const Tensor& b);  // x with a x = b; batches broadcast
-Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed);
+Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint);
 // int64 (..., n): row i of P^T a is row p[i] of a, for pivots (..., n); or the inverse of that.
 Tensor linalg_permutation(const Tensor& pivots, std::int64_t n, bool inverse);
 Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool upper, bool unit);
@@ -45,11 +45,15 @@ Pair linalg_inv_ex(Name name, const Tensor& a);  // the inverse of square matric
 Tensor linalg_inv(Name name, const Tensor& a);
 // Raises LinAlgError for the first matrix whose info is not 0, which goes where words have {}.
 void linalg_check_info(Name name, const Tensor& info, std::string_view words);
-// The first columns of the product of reflections I - tau v v^T, v below the diagonal of a.
+// The first columns of the product of reflections I - tau v v^H, v below the diagonal of a.
 Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau);
-// The product of the square matrix of all reflections, or its transpose, with `other`.
+// The product of the square matrix of all reflections, or its adjoint, with `other`.
 Tensor ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
              bool transpose_q);
+
+// ---- indefinite.cpp: of symmetric matrices, or Hermitian ones
+Triple linalg_ldl_factor(const Tensor& a, bool hermitian);  // L and D packed, pivots, info
+Tensor linalg_ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian);
 
 // ---- determinant.cpp
 Tensor linalg_det(const Tensor& a);

@@ -8,7 +8,9 @@ namespace rushlight {
 namespace {
 
 Tensor pseudo_inverse(const Tensor& a, double rcond) {
-  const auto tolerance = [&](double value) { return full(Shape{1}, value, a.dtype(), a.device()); };
+  const auto tolerance = [&](double value) {
+    return full(Shape{1}, value, real_dtype(a), a.device());
+  };
   return linalg_pinv(a, tolerance(0), tolerance(rcond), false);
 }
 
@@ -32,6 +34,8 @@ Pair by_pseudo_inverse(const Tensor& a, const Tensor& b, double rcond) {
 Pair linalg_lstsq(const Tensor& a, const Tensor& b, double rcond) {
   check_same_device("torch.linalg.lstsq", a, "input", b, "b");
   const std::int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
+  if (is_complex(a.dtype()) && is_left_to_host(a))
+    return back(linalg_lstsq(on_host(a), on_host(b), rcond), a.device());
   const bool has_kernel = !a.device().is_meta() && backend(a.device()).linalg->lstsq;
   if (!has_kernel || !a.numel() || !k || !same(with_last(a, {}).view(), with_last(b, {}).view()))
     return by_pseudo_inverse(a, b, rcond);
@@ -56,9 +60,8 @@ Pair linalg_lstsq(const Tensor& a, const Tensor& b, double rcond) {
       [a = Saved(a), b = Saved(b), rcond](Tensor g, Node& self) {
         const Tensor matrix = a.get(), p = pseudo_inverse(matrix, rcond);
         Tensor of_a, of_b;
-        if (self.needs_input(0))
-          of_a = pinv_gradient(matrix, p, matmul(g, transpose(b.get(), -2, -1)));
-        if (self.needs_input(1)) of_b = matmul(transpose(p, -2, -1), g);
+        if (self.needs_input(0)) of_a = pinv_gradient(matrix, p, matmul(g, adjoint(b.get())));
+        if (self.needs_input(1)) of_b = matmul(adjoint(p), g);
         return Gradients(of_a, of_b);
       },
       a, b);

@@ -6,19 +6,6 @@
 namespace rushlight {
 namespace {
 
-// Both with the same batch.
-Pair broadcast_batches(const Tensor& a, const Tensor& b) {
-  const auto batch = [](const Tensor& t) { return t.sizes().first(std::size_t(t.dim() - 2)); };
-  const Shape shape = broadcast(batch(a), batch(b));
-  const auto wide = [&](const Tensor& t) {
-    Shape whole = shape;
-    whole.push_back(t.size(-2));
-    whole.push_back(t.size(-1));
-    return expand(t, whole);
-  };
-  return {wide(a), wide(b)};
-}
-
 void check_solve(Name name, const Tensor& a, const Tensor& b) {
   linalg_check(name, a, true);
   check_same_device(std::string(name).c_str(), a, "A", b, "B");
@@ -40,7 +27,7 @@ bool runs(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transpose) {
+Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint) {
   check_solve("linalg.lu_solve", lu, b);
   if (pivots.dtype() != DType::int32)
     fail<RuntimeError>("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
@@ -50,9 +37,9 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
                        describe("pivots", pivots));
   const GradMode off(false);
   if (is_left_to_host(lu))
-    return back(linalg_lu_solve(on_host(lu), on_host(pivots), on_host(b), transpose), lu.device());
+    return back(linalg_lu_solve(on_host(lu), on_host(pivots), on_host(b), adjoint), lu.device());
   const auto [factors, right] = broadcast_batches(lu, b);
-  Tensor out = columns_of(right);
+  Tensor out = columns_of(adjoint ? conj(right) : right);
   if (!runs(factors, right)) return out;
   const LinalgKernels& kernels = linalg_kernels("linalg.lu_solve", lu);
   const Tensor rows =
@@ -62,24 +49,16 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
   std::int64_t bad;
   {
     const Unlocked unlocked(linalg_work(dense), {&dense, &rows, &out});
-    bad = kernels.lu_solve(a, p, x, transpose);
+    bad = kernels.lu_solve(a, p, x, adjoint);  // which does not conjugate
   }
   if (bad >= 0)
     fail<RuntimeError>("Pivots given to lu_solve must all be greater or equal to 1 and at most ",
                        p.sizes[1], ", but one is ", p.as<int>()[bad]);
-  return out;
-}
-
-// Of complex numbers: as real ones, two rows and two columns for each of the matrix.
-static Pair complex_solve(Name name, const Tensor& a, const Tensor& b) {
-  const auto [x, info] = linalg_solve(name, in_real_numbers(a), cat({real(b), imag(b)}, -2));
-  const std::int64_t n = a.size(-1);
-  return {complex_of(narrow(x, -2, 0, n), narrow(x, -2, n, n)), info};
+  return adjoint ? conj(out) : out;
 }
 
 Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
   check_solve(name, a, b);
-  if (is_complex(a.dtype())) return complex_solve(name, a, b);
   if (is_left_to_host(a)) return back(linalg_solve(name, on_host(a), on_host(b)), a.device());
   Tensor x, lu, pivots, info;
   {
@@ -97,11 +76,11 @@ Pair linalg_solve(Name name, const Tensor& a, const Tensor& b) {
                    // anew.
                    const Tensor &matrix = a.get(),
                                 of_b = needs_grad(g, matrix)
-                                           ? std::get<0>(linalg_solve(title, transposed(matrix), g))
+                                           ? std::get<0>(linalg_solve(title, adjoint(matrix), g))
                                            : linalg_lu_solve(factors.get(), order.get(), g, true);
                    Tensor of_a;
                    if (self.needs_input(0))
-                     of_a = sum_to(neg(matmul(of_b, transposed(x.get(self)))), matrix.shape());
+                     of_a = sum_to(neg(matmul(of_b, adjoint(x.get(self)))), matrix.shape());
                    return Gradients(of_a, sum_to(of_b, b_shape));
                  },
                  Saved(a), Saved(lu), Saved(pivots), SavedOutput(x)),
@@ -146,10 +125,10 @@ Tensor linalg_solve_triangular(Name name, const Tensor& a, const Tensor& b, bool
       "LinalgSolveTriangularBackward0", std::move(x),
       [a = Saved(a), b_shape = b.shape(), x = SavedOutput(x), upper, unit,
        title = std::string(name)](Tensor g, Node& self) {
-        const Tensor of_b = linalg_solve_triangular(title, transposed(a.get()), g, !upper, unit);
+        const Tensor of_b = linalg_solve_triangular(title, adjoint(a.get()), g, !upper, unit);
         Tensor of_a;
         if (self.needs_input(0)) {
-          of_a = neg(matmul(of_b, transposed(x.get(self))));
+          of_a = neg(matmul(of_b, adjoint(x.get(self))));
           of_a =
               sum_to(upper ? triu(of_a, unit) : tril(of_a, -std::int64_t(unit)), a.get().shape());
         }
@@ -186,7 +165,7 @@ Pair linalg_inv_ex(Name name, const Tensor& a) {
                    showing(
                        "inverse",
                        [](Tensor g, Node& self, const SavedOutput& inverse) {
-                         const Tensor y = transposed(conj(inverse.get(self)));
+                         const Tensor y = adjoint(inverse.get(self));
                          return Gradients(neg(matmul(y, matmul(g, y))));
                        },
                        SavedOutput(inverse)),
@@ -202,24 +181,24 @@ Tensor linalg_inv(Name name, const Tensor& a) {
   return inverse;
 }
 
-// The product is E - V T V1^T, V being the vectors, V1 their first n rows, and T = inv(I + D S) D
-// with the taus as D and the strict upper triangle of V^T V as S (Schreiber and Van Loan 1989).
+// The product is E - V T V1^H, V being the vectors, V1 their first n rows, and T = inv(I + D S) D
+// with the taus as D and the strict upper triangle of V^H V as S (Schreiber and Van Loan 1989).
 static Gradients householder_gradient(Name name, const Tensor& a, const Tensor& tau,
                                       const Tensor& g) {
   const std::int64_t m = a.size(-2), n = a.size(-1), k = tau.size(-1);
   if (!a.numel() || !tau.numel()) return Gradients(Tensor(), Tensor());
   const Tensor v = add(tril(narrow(a, -1, 0, k), -1), eye(m, k, {a.dtype(), a.device()}));
-  const Tensor first = narrow(v, -2, 0, n), s = triu(matmul(transposed(v), v), 1);
+  const Tensor first = narrow(v, -2, 0, n), s = triu(matmul(adjoint(v), v), 1);
   const Tensor d = unsqueeze(tau, -1), system = mul(d, s);
   const Tensor t = linalg_solve_triangular(name, system, diag_embed(tau, 0, -2, -1), true, true);
-  const Tensor of_t = neg(matmul(matmul(transposed(v), g), first));
-  const Tensor x = linalg_solve_triangular(name, transposed(system), of_t, false, true);
-  const Tensor of_system = neg(matmul(x, transposed(t)));
-  const Tensor of_tau = add(diagonal(x, 0, -2, -1), sum(mul(of_system, s), Shape{-1}, false));
-  const Tensor of_s = triu(mul(d, of_system), 1);
-  const Tensor of_first = neg(matmul(transposed(g), matmul(v, t)));
+  const Tensor of_t = neg(matmul(matmul(adjoint(v), g), first));
+  const Tensor x = linalg_solve_triangular(name, adjoint(system), of_t, false, true);
+  const Tensor of_system = neg(matmul(x, adjoint(t)));
+  const Tensor of_tau = add(diagonal(x, 0, -2, -1), sum(mul(of_system, conj(s)), Shape{-1}, false));
+  const Tensor of_s = triu(mul(conj(d), of_system), 1);
+  const Tensor of_first = neg(matmul(adjoint(g), matmul(v, t)));
   const Tensor of_v =
-      sub(matmul(v, add(of_s, transposed(of_s))), matmul(g, matmul(first, transposed(t))));
+      sub(matmul(v, add(of_s, adjoint(of_s))), matmul(g, matmul(first, adjoint(t))));
   const auto padded = [](const Tensor& part, std::int64_t dim, std::int64_t size) {
     Shape rest = part.shape();
     std::int64_t& missing = rest[rest.rank + int(dim)];
@@ -309,7 +288,7 @@ Tensor ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool l
     return cat({t, zeros(rest, t.dtype(), t.device())}, -1);
   };
   Tensor q = linalg_householder("torch.ormqr", padded(narrow(input, -1, 0, k)), padded(tau));
-  if (transpose_q) q = transposed(q);
+  if (transpose_q) q = adjoint(q);
   // Transposed, since LAPACK's results are stored by columns, and torch's with them.
   const Tensor a = transposed(q), b = transposed(other);
   return transposed(left ? matmul(b, a) : matmul(a, b));

@@ -17,6 +17,8 @@ struct Library {
   Blas<double> twice;
   Lapack<float> lapack_single;
   Lapack<double> lapack_twice;
+  Lapack<std::complex<float>> lapack_complex;
+  Lapack<std::complex<double>> lapack_complex_twice;
   std::string description;
 };
 
@@ -37,14 +39,18 @@ void find_all(void* library, char letter, Lapack<T>& to) {
   one("potrf", to.potrf);
   one("trsm", to.trsm);
   one("geqrf", to.geqrf);
-  one("orgqr", to.orgqr);
+  one(kIsComplex<T> ? "ungqr" : "orgqr", to.orgqr);
   one("geqrt", to.geqrt);
   one("larft", to.larft);
   one("larfb", to.larfb);
-  one("syevd", to.syevd);
+  one(kIsComplex<T> ? "heevd" : "syevd", to.eigh);
   one("gesdd", to.gesdd);
   one("geev", to.geev);
   one("gelsy", to.gelsy);
+  one("sytrf", to.sytrf);
+  one("sytrs", to.sytrs);
+  one(kIsComplex<T> ? "hetrf" : "sytrf", to.hetrf);
+  one(kIsComplex<T> ? "hetrs" : "sytrs", to.hetrs);
 }
 
 Library load() {
@@ -76,6 +82,8 @@ Library load() {
   find(library, "scipy_cblas_dgemv", found.twice.gemv);
   find_all(library, 's', found.lapack_single);
   find_all(library, 'd', found.lapack_twice);
+  find_all(library, 'c', found.lapack_complex);
+  find_all(library, 'z', found.lapack_complex_twice);
   const char* (*config)() = nullptr;
   find(library, "scipy_openblas_get_config", config);
   found.description = config ? config() : "OpenBLAS";
@@ -104,6 +112,14 @@ const Lapack<float>& lapack<float>() {
 template <>
 const Lapack<double>& lapack<double>() {
   return library().lapack_twice;
+}
+template <>
+const Lapack<std::complex<float>>& lapack<std::complex<float>>() {
+  return library().lapack_complex;
+}
+template <>
+const Lapack<std::complex<double>>& lapack<std::complex<double>>() {
+  return library().lapack_complex_twice;
 }
 const std::string& blas_description() { return library().description; }
 

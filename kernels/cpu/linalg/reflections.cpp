@@ -18,7 +18,7 @@ int block_size(int columns) { return columns < 512 ? 32 : 64; }
 // From how many columns on blocks are faster than LAPACK's own order. Halves cost more calls, for
 // which OpenBLAS's faster float32 products by vectors make up longer.
 template <class T>
-constexpr int kFactoredByBlocks = sizeof(T) == 4 ? 256 : 64;
+constexpr int kFactoredByBlocks = sizeof(Real<T>) == 4 ? 256 : 64;
 constexpr int kFormedByBlocks = 40;
 
 }  // namespace
@@ -81,7 +81,11 @@ void form_q(const Columns<T>& a, int k, const T* tau) {
 
 template void factor_qr(const Columns<float>&, float*);
 template void factor_qr(const Columns<double>&, double*);
+template void factor_qr(const Columns<std::complex<float>>&, std::complex<float>*);
+template void factor_qr(const Columns<std::complex<double>>&, std::complex<double>*);
 template void form_q(const Columns<float>&, int, const float*);
 template void form_q(const Columns<double>&, int, const double*);
+template void form_q(const Columns<std::complex<float>>&, int, const std::complex<float>*);
+template void form_q(const Columns<std::complex<double>>&, int, const std::complex<double>*);
 
 }  // namespace rushlight

@@ -4,7 +4,7 @@
 
 namespace rushlight {
 
-// QR: R and, below it, the vectors of min(rows, columns) Householder reflections 1 - tau v v^T.
+// QR: R and, below it, the vectors of min(rows, columns) Householder reflections 1 - tau v v^H.
 template <class T>
 void factor_qr(const Columns<T>& a, T* tau);
 

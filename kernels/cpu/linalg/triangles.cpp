@@ -1,5 +1,6 @@
 // Halves of a system, with a product between them, down to 32 rows, whose right-hand sides are
 // solved a vector at a time; halves of a matrix's columns, down to 16, which LAPACK factors.
+// Complex numbers are left to LAPACK as a whole, but for tiny matrices.
 #include "triangles.h"
 
 #include <algorithm>
@@ -65,6 +66,12 @@ struct TriangularSolver {
   void solve(int first, int past) const {
     const int rows = past - first;
     if (rows <= kTiny && x.columns <= kTiny) return solve_tiny(first, rows);
+    if constexpr (kIsComplex<T>)
+      solve_by_library(first, rows);
+    else
+      solve_by_halves(first, past, rows);
+  }
+  void solve_by_halves(int first, int past, int rows) const {
     if (rows <= kFew)
       return x.columns <= kFewSides ? solve_by_library(first, rows) : solve_few(first, rows);
     const int middle = first + half(rows, kFew);
@@ -121,6 +128,15 @@ struct TriangularSolver {
   }
 };
 
+// What pivots are compared by: as LAPACK does, of a complex number the sum of both parts' sizes.
+template <class T>
+Real<T> magnitude(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::fabs(x.real()) + std::fabs(x.imag());
+  else
+    return std::fabs(x);
+}
+
 // Column after column, with the largest of each below the diagonal as its pivot.
 template <class T>
 int factor_tiny(Columns<T> a, int* pivots) {
@@ -128,7 +144,7 @@ int factor_tiny(Columns<T> a, int* pivots) {
   for (int k = 0; k < std::min(a.rows, a.columns); ++k) {
     int top = k;
     for (int i = k + 1; i < a.rows; ++i)
-      if (std::fabs(*a.at(i, k)) > std::fabs(*a.at(top, k))) top = i;
+      if (magnitude(*a.at(i, k)) > magnitude(*a.at(top, k))) top = i;
     pivots[k] = top + 1;
     const T pivot = *a.at(top, k);
     if (pivot == T(0)) {
@@ -154,16 +170,7 @@ void solve_triangle(Columns<T> a, Columns<T> x, bool upper, bool transposed, boo
 }
 
 template <class T>
-int factor_lu(Columns<T> a, int* pivots) {
-  if (a.columns <= kTiny && a.rows <= kTiny) return factor_tiny(a, pivots);
-  if (a.columns <= kPanel || a.rows <= kPanel) {
-    int info = 0;
-    lapack<T>().getrf(&a.rows, &a.columns, a.data, &a.lead, pivots, &info);
-    // No row is promised for the largest of numbers that are not any.
-    for (int i = 0; i < std::min(a.rows, a.columns); ++i)
-      pivots[i] = std::clamp(pivots[i], i + 1, a.rows);
-    return info;
-  }
+int factor_halves(Columns<T> a, int* pivots) {
   const int n = half(std::min(a.rows, a.columns), kPanel), below = a.rows - n;
   const Columns<T> left = a.part(0, 0, a.rows, n), right = a.part(0, n, a.rows, a.columns - n);
   const int first = factor_lu(left, pivots);
@@ -179,6 +186,26 @@ int factor_lu(Columns<T> a, int* pivots) {
   exchange_rows(left.part(n, 0, below, n), pivots + n, more, false);
   for (int i = 0; i < more; ++i) pivots[n + i] += n;
   return first ? first : second ? second + n : 0;
+}
+
+template <class T>
+int factor_by_library(Columns<T> a, int* pivots) {
+  int info = 0;
+  lapack<T>().getrf(&a.rows, &a.columns, a.data, &a.lead, pivots, &info);
+  // No row is promised for the largest of numbers that are not any.
+  for (int i = 0; i < std::min(a.rows, a.columns); ++i)
+    pivots[i] = std::clamp(pivots[i], i + 1, a.rows);
+  return info;
+}
+
+template <class T>
+int factor_lu(Columns<T> a, int* pivots) {
+  if (a.columns <= kTiny && a.rows <= kTiny) return factor_tiny(a, pivots);
+  if constexpr (kIsComplex<T>)
+    return factor_by_library(a, pivots);
+  else
+    return a.columns <= kPanel || a.rows <= kPanel ? factor_by_library(a, pivots)
+                                                   : factor_halves(a, pivots);
 }
 
 template <class T>
@@ -206,5 +233,13 @@ template int factor_lu(Columns<float>, int*);
 template int factor_lu(Columns<double>, int*);
 template void exchange_rows(Columns<float>, const int*, int, bool);
 template void exchange_rows(Columns<double>, const int*, int, bool);
+
+using std::complex;
+template void solve_triangle(Columns<complex<float>>, Columns<complex<float>>, bool, bool, bool);
+template void solve_triangle(Columns<complex<double>>, Columns<complex<double>>, bool, bool, bool);
+template int factor_lu(Columns<complex<float>>, int*);
+template int factor_lu(Columns<complex<double>>, int*);
+template void exchange_rows(Columns<complex<float>>, const int*, int, bool);
+template void exchange_rows(Columns<complex<double>>, const int*, int, bool);
 
 }  // namespace rushlight

@@ -122,7 +122,7 @@ def eigvalsh(input: Tensor, UPLO="L"):
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
-    return _C._linalg_eigh("linalg.eigvalsh", input, _is_upper(UPLO), False)[0]
+    return _C._linalg_eigh("linalg.eigh", input, _is_upper(UPLO), False)[0]
 
 
 @op("linalg", out=True, returns="U, S, Vh")
@@ -266,9 +266,54 @@ def lu(A: Tensor, *, pivot: bool = True):
     return unpacked(packed, pivots)
 
 
+@op("linalg", out=True, returns="LD, pivots, info")
+def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False):
+    """ldl_factor() that reports in `info` (the 1-based index of a zero on D's diagonal, else 0)
+    instead of raising.
+
+    Args:
+        input: symmetric matrices, (*, n, n).
+        hermitian: they are Hermitian: of real numbers the same.
+        check_errors: raise LinAlgError all the same.
+
+    >>> torch.linalg.ldl_factor_ex(torch.eye(2)).info
+    tensor(0, dtype=torch.int32)
+    """
+    packed, pivots, info = _C._linalg_ldl_factor(input, bool(hermitian))
+    if check_errors:
+        check_info("torch.linalg.ldl_factor_ex", info, ZERO_IN_D)
+    return (packed, pivots, info)
+
+
+ZERO_IN_D = "D[{},{}] is zero: dividing by it in ldl_solve() would not give finite numbers."
+
+
+@op("linalg", out=True, returns="LD, pivots")
+def ldl_factor(input: Tensor, *, hermitian: bool = False):
+    """L and D of A = L D L^T, packed in one matrix, of a symmetric A that need not be positive, and
+    the exchanges of rows: what ldl_solve() takes.
+
+    Args:
+        input: symmetric matrices, (*, n, n); their lower triangle is read.
+        hermitian: they are Hermitian, and A = L D L^H.
+
+    Shape: (*, n, n) gives LD (*, n, n) and pivots (*, n).
+
+    Raises:
+        LinAlgError: if D is singular.
+
+    >>> torch.linalg.ldl_factor(torch.tensor([[4.0, 2.0], [2.0, 2.0]])).LD
+    tensor([[4.0000, 0.0000],
+            [0.5000, 1.0000]])
+    """
+    packed, pivots, info = _C._linalg_ldl_factor(input, bool(hermitian))
+    check_info("torch.linalg.ldl_factor", info, ZERO_IN_D)
+    return (packed, pivots)
+
+
 @op("linalg", out=True)
 def householder_product(input: Tensor, tau: Tensor):
-    """The first columns of the product of the reflections I - tau_i v_i v_i^T.
+    """The first columns of the product of the reflections I - tau_i v_i v_i^H.
 
     Args:
         tau: their factors, (*, k); the v_i are below the diagonal of input, (*, m, n).

@@ -119,14 +119,16 @@ def cond(input: Tensor, p=None):
         raise RuntimeError("linalg.cond: The input tensor A must have at least 2 dimensions.")
     if isinstance(p, str) and p not in ("fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if not input.numel():
+        if p in ("fro", "nuc"):
+            _C._linalg_check(f"linalg.cond(ord={p})", input, True)
+        return input.real.new_zeros(input.shape[:-2])
     if p is None or p in (2, -2):
         values = factors.svdvals(input)
         return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     if not isinstance(p, str) and abs(p) not in (1, _INF):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     _C._linalg_check("linalg.cond", input, True)
-    if input.shape[-1] == 0:
-        return input.new_zeros(input.shape[:-2])
     inverse, info = solving.inv_ex(input)
     return matrix_norm(input, p) * matrix_norm(
         inverse.masked_fill((info != 0)[..., None, None], _INF), p

@@ -148,7 +148,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
         LU, pivots: what lu_factor() gives for A.
         B: matrices (*, n, k).
         left: False for the x with x A = B.
-        adjoint: solve with A^T.
+        adjoint: solve with A^H.
 
     Shape: LU (*, n, n), pivots (*, n), B (*, n, k), or (*, k, n) without left, which is that of the
         result.
@@ -161,31 +161,49 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
     _C._linalg_check("linalg.lu_solve", LU, True)
     if _C.is_grad_enabled() and (LU.requires_grad or B.requires_grad):
         P, L, U = factors.unpacked(LU, pivots)
-        if adjoint == left:  # A^T x = B, or x A = B
-            right = B if left else B.mT
-            y = solve_triangular(U.mT, right, upper=False)
-            x = P @ solve_triangular(L.mT, y, upper=True, unitriangular=True)
+        right = B if left else B.mH
+        if adjoint == left:  # A^H x = B, or x A = B
+            y = solve_triangular(U.mH, right, upper=False)
+            x = P @ solve_triangular(L.mH, y, upper=True, unitriangular=True)
         else:
-            right = B if left else B.mT
             y = solve_triangular(L, P.mT @ right, upper=False, unitriangular=True)
             x = solve_triangular(U, y, upper=True)
-        return x if left else x.mT.contiguous()
+        return x if left else x.mH.contiguous()
     if left:
         x = _C._linalg_lu_solve(LU, pivots, B, adjoint)
     else:
-        x = _C._linalg_lu_solve(LU, pivots, B.mT, not adjoint).mT
+        x = _C._linalg_lu_solve(LU, pivots, B.mH, not adjoint).mH
     return x
+
+
+@op("linalg", out=True, exact=True)
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False):
+    """The x with A x = B from the factors of A that ldl_factor() gives.
+
+    Args:
+        LD, pivots: what ldl_factor() gives for A.
+        B: matrices (*, n, k).
+        hermitian: what ldl_factor() was called with.
+
+    Shape: LD (*, n, n), pivots (*, n) and B (*, n, k), which is that of the result.
+
+    >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[2.0], [2.0]]))
+    tensor([[1.0000],
+            [0.5000]])
+    """
+    return _C._linalg_ldl_solve(LD, pivots, B, bool(hermitian))
 
 
 def _tolerances(A, atol, rtol):
     """atol and rtol as tensors that broadcast with (*, 1): torch's rule."""
+    real = A.dtype.to_real()
     if rtol is None:
         rtol = max(A.shape[-2:]) * finfo(A.dtype).eps
         if atol is not None:
-            rtol = (_C.as_tensor(atol, device=A.device) <= 0).to(A.dtype) * rtol
+            rtol = (_C.as_tensor(atol, device=A.device) <= 0).to(real) * rtol
     both = (
-        _C.as_tensor(x, dtype=A.dtype, device=A.device)
-        for x in (0.0 if atol is None else atol, rtol)
+        _C.as_tensor(x, dtype=real, device=A.device) for x in (0.0 if atol is None else atol, rtol)
     )
     return tuple(x.unsqueeze(-1) if x.dim() else x for x in both)
 
@@ -198,7 +216,7 @@ def pinv(input: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     Args:
         input: matrices, (*, m, n).
         rcond: older name of rtol.
-        hermitian: A is symmetric: use eigenvalues.
+        hermitian: A is symmetric or Hermitian: use eigenvalues.
         atol: singular values up to this count as 0.
         rtol: so do those up to rtol times the largest; max(m, n) * eps if None.
 
@@ -208,7 +226,7 @@ def pinv(input: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """
     _C._linalg_check("linalg.pinv", input, bool(hermitian))
     if input.numel() == 0:
-        return input.mT.clone()
+        return input.mH.clone()
     atol, rtol = _tolerances(input, atol, rcond if rtol is None else rtol)
     return _C._linalg_pinv(input, atol, rtol, bool(hermitian))
 
@@ -220,7 +238,7 @@ def matrix_rank(input: Tensor, tol=None, hermitian=False, *, atol=None, rtol=Non
     Args:
         input: matrices, (*, m, n).
         tol: older name of atol.
-        hermitian: A is symmetric: use eigenvalues.
+        hermitian: A is symmetric or Hermitian: use eigenvalues.
         atol: singular values up to this count as 0.
         rtol: so do those up to rtol times the largest; max(m, n) * eps if None.
 
@@ -280,8 +298,9 @@ def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
     if right.dim() < 2 or right.shape[-2] != input.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
     m, n = input.shape[-2:]
-    empty = input.new_empty((0,))
-    no_residuals = input.reshape(-1)[:0] + b.reshape(-1)[:0]  # with the history that residuals have
+    empty = input.new_empty((0,), dtype=input.dtype.to_real())
+    # with the history that residuals have
+    no_residuals = (input.reshape(-1)[:0] + b.reshape(-1)[:0]).real
     if driver in ("gelsd", "gelss"):  # which cut off singular values
         solution = pinv(input, rtol=rcond) @ right
         rank = matrix_rank(input, rtol=rcond)
@@ -293,7 +312,9 @@ def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
     has_residuals = m > n and driver not in (None, "gelsy")
     if has_residuals and driver != "gels":  # which takes the rank to be full
         has_residuals = bool((rank == n).all())
-    residuals = (input @ solution - right).square().sum(-2) if has_residuals else no_residuals
+    residuals = no_residuals
+    if has_residuals:
+        residuals = (input @ solution - right).abs().square().sum(-2)
     values = factors.svdvals(input.detach()) if driver in ("gelsd", "gelss") else empty
     solution = solution.squeeze(-1) if vector else solution
     return (solution, residuals, rank, values)

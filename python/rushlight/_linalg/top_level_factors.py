@@ -30,7 +30,7 @@ __all__ = [
 
 @op("torch", "Tensor", out=True, exact=True)
 def cholesky(input: Tensor, upper: bool = False):
-    """torch.linalg.cholesky(): L with input = L L^T.
+    """torch.linalg.cholesky(): L with input = L L^H.
 
     >>> torch.cholesky(torch.tensor([[4.0, 2.0], [2.0, 2.0]]))
     tensor([[2., 0.],
@@ -49,7 +49,7 @@ def cholesky(input: Tensor, upper: bool = False):
 
 @op("torch", "Tensor", out=True)
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
-    """The x with A x = input, where A = L L^T, or L^T L with upper.
+    """The x with A x = input, where A = L L^H, or L^H L with upper.
 
     Args:
         input2: the triangular factor, (*, n, n).
@@ -72,13 +72,13 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
 
 
 class _CholeskySolve(Function):
-    """Its gradient is that of L L^T, for the whole of L."""
+    """Its gradient is that of L L^H, for the whole of L."""
 
     @staticmethod
     def forward(ctx, input, L, upper):
-        lower = L.mT if upper else L
+        lower = L.mH if upper else L
         half = _C._linalg_solve_triangular("cholesky_solve", lower, input, False, False)
-        x = _C._linalg_solve_triangular("cholesky_solve", lower.mT, half, True, False)
+        x = _C._linalg_solve_triangular("cholesky_solve", lower.mH, half, True, False)
         ctx.save_for_backward(L, x)
         ctx.upper, ctx.shape = upper, input.shape
         return x
@@ -87,15 +87,15 @@ class _CholeskySolve(Function):
     def backward(ctx, grad):
         L, x = ctx.saved_tensors
         of_input = _CholeskySolve.apply(grad, L, ctx.upper)
-        product = of_input @ x.mT
-        both = product + product.mT
+        product = of_input @ x.mH
+        both = product + product.mH
         of_factor = -(L @ both) if ctx.upper else -(both @ L)
         return of_input.sum_to_size(ctx.shape), of_factor.sum_to_size(L.shape), None
 
 
 @op("torch", "Tensor", out=True)
 def cholesky_inverse(input: Tensor, upper: bool = False):
-    """The inverse of A = L L^T, or L^T L with upper.
+    """The inverse of A = L L^H, or L^H L with upper.
 
     Args:
         input: the triangular factor, (*, n, n).
@@ -132,7 +132,7 @@ def qr(input: Tensor, some: bool = True):
 
 @op("torch", "Tensor", out=True, returns="U, S, V")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
-    """U, S and V (not V^T) with input = U diag(S) V^T.
+    """U, S and V (not V^H) with input = U diag(S) V^H.
 
     Args:
         some: U (*, m, k) and V (*, n, k), k = min(m, n); else square ones.
@@ -148,7 +148,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True):
         raise RuntimeError("linalg.svd: The input tensor A must have at least 2 dimensions.")
     if compute_uv:
         u, s, vh = _C._linalg_svd("linalg.svd", input, not some, True)
-        return (u, s, vh.mT)
+        return (u, s, vh.mH)
     s = _C._linalg_svd("linalg.svd", input, False, False)[1]
     m, n = input.shape[-2:]
     u, v = (input.new_zeros((*input.shape[:-2], size, size)) for size in (m, n))
@@ -191,6 +191,8 @@ def logdet(input: Tensor):
     from rushlight import linalg
 
     sign, logabsdet = linalg.slogdet(input)
+    if input.is_complex():
+        return sign.log() + logabsdet
     return _C.where(sign == -1, float("nan"), logabsdet)
 
 
@@ -228,12 +230,12 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ):
-    """The x with A x = input (or A^T x = input), for a triangular A; with a copy of A.
+    """The x with A x = input (or A^H x = input), for a triangular A; with a copy of A.
 
     Args:
         A: triangular matrices, (*, n, n).
         upper: which triangle A is.
-        transpose: solve with A^T.
+        transpose: solve with A^H.
         unitriangular: take A's diagonal as ones.
 
     Shape: input (*, n, k) and A (*, n, n) give solution (*, n, k) and cloned_coefficient (*, n, n).
@@ -254,7 +256,7 @@ def triangular_solve(
                 f"torch.triangular_solve: Expected {argument} to have at least 2 dimensions, but "
                 f"it has {tensor.dim()} dimensions instead"
             )
-    left = A.mT if transpose else A
+    left = A.mH if transpose else A
     x = _C._linalg_solve_triangular(
         "triangular_solve", left, input, upper != bool(transpose), unitriangular
     )

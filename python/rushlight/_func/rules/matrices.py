@@ -173,7 +173,8 @@ def checked(level, func, name, a, *options):
     return func(name, a._value, *options)
 
 
-@rule("_linalg_pinv linalg_det linalg_slogdet det slogdet matrix_exp linalg_matrix_exp")
+@rule("linalg_det linalg_slogdet det slogdet matrix_exp linalg_matrix_exp")
+@rule("_linalg_pinv _linalg_ldl_factor")
 def of_matrices(level, func, a, *options, **more):
     """What is computed of each matrix."""
     if a.dim() < 2 or level.found(options):

@@ -106,15 +106,25 @@ def reversed_dims(level, func, input):
     return input.permute(*range(input.dim() - 1, -1, -1))
 
 
-@rule("get.mT get.mH get.H adjoint")
-def matrices_transposed(level, func, input):
-    """The matrices transposed."""
+def _transposed(input):
     if input.dim() < 2:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices. Got "
             f"{input.dim()}-D tensor."
         )
-    return level.batched(input._value.mT)
+    return input._value.mT
+
+
+@rule("get.mT")
+def matrices_transposed(level, func, input):
+    """The matrices transposed."""
+    return level.batched(_transposed(input))
+
+
+@rule("get.mH get.H adjoint")
+def adjoint(level, func, input):
+    """The matrices transposed, and their numbers conjugated."""
+    return level.batched(_C.conj(_transposed(input)))
 
 
 @rule("unsqueeze unsqueeze_")
