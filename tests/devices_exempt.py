@@ -8,6 +8,7 @@ OPS = {
     "words of an error": """
         test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
         test_complex_factors.py::test_refused_with_torchs_type
+        test_complex_moves.py::test_refused_with_torchs_type
         test_indefinite.py::test_refused_in_torchs_words
         test_fft.py::test_refused test_fft.py::test_too_long test_stft.py::test_refused
         test_stft.py::test_warnings

@@ -160,8 +160,34 @@ Tensor cumprod(const Tensor& given, std::int64_t d, OptionalDtype dtype) {
       given);
 }
 
+// log(exp(a) + exp(b)) of complex numbers: the larger one, by its real part, is taken out.
+static Tensor sum_of_exponents(const Tensor& a, const Tensor& b) {
+  const Tensor is_less = detach(apply<Lt>(real(a), real(b)));
+  const Tensor high = apply<Where>(is_less, b, a), low = apply<Where>(is_less, a, b);
+  const Tensor size = detach(real(high));
+  // Of two infinities of one sign no difference is taken.
+  const Tensor stays =
+      mul(apply<Eq>(size, real(low)), apply<Eq>(apply<Abs>(size), Scalar(kInfinity<double>)));
+  const Tensor gap = apply<Where>(stays, zeros_like(high), sub(low, high));
+  return apply<Where>(stays, high, add(high, apply<Log1p>(apply<Exp>(gap))));
+}
+
+// Each is joined with the one 1, 2, 4, ... before it.
+static Tensor complex_logcumsumexp(const Tensor& input, int dim) {
+  Tensor out = clone(input);
+  if (input.dim() == 0) return out;
+  for (std::int64_t step = 1; step < input.size(dim); step *= 2) {
+    const std::int64_t rest = input.size(dim) - step;
+    out = cat({narrow(out, dim, 0, step),
+               sum_of_exponents(narrow(out, dim, step, rest), narrow(out, dim, 0, rest))},
+              dim);
+  }
+  return out;
+}
+
 Tensor logcumsumexp(const Tensor& input, std::int64_t d) {
   const int dim = wrap_dim(d, input.dim());
+  if (is_complex(input.dtype())) return complex_logcumsumexp(input, dim);
   if (!is_floating(input.dtype()))
     fail<NotImplementedError>("\"logcumsumexp_out_cpu\" not implemented for '",
                               scalar_name(input.dtype()), "'");

@@ -21,7 +21,7 @@ Tensor fold_of(const Tensor& input, Shape size, Shape kernel, Shape dilation, Sh
 
 void bind_fold_functional(py::module_& m) {
   op<&unfold_of>(
-      m, "unfold(input, kernel_size, dilation=1, padding=0, stride=1)", stored(As::functional),
+      m, "unfold(input, kernel_size, dilation=1, padding=0, stride=1)", by_parts(As::functional),
       R"(A view of all windows along a dimension; their elements are a new last dimension.
 
 Args:
@@ -36,7 +36,7 @@ Shape:
 >>> torch.nn.functional.unfold(torch.ones(1, 3, 3, 3), 2).shape
 torch.Size([1, 12, 4]))");
   op<&fold_of>(m, "fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)",
-               As::functional,
+               by_parts(As::functional),
                R"(Adds every column back into its window: the gradient of unfold.
 
 Args:
@@ -55,7 +55,7 @@ tensor(16.))");
 
 void bind_fold(py::module_& m) {
   op<&pixel_shuffle>(
-      m, "pixel_shuffle(input, upscale_factor)", As::function | As::functional,
+      m, "pixel_shuffle(input, upscale_factor)", by_parts(As::function | As::functional),
       R"(Rearranges channels into height and width (Shi et al., 2016), by the factor r.
 
 Args:
@@ -67,7 +67,7 @@ Shape:
 >>> torch.pixel_shuffle(torch.ones(1, 4, 2, 2), 2).shape
 torch.Size([1, 1, 4, 4]))");
   op<&pixel_unshuffle>(
-      m, "pixel_unshuffle(input, downscale_factor)", As::function | As::functional,
+      m, "pixel_unshuffle(input, downscale_factor)", by_parts(As::function | As::functional),
       R"(Rearranges height and width into channels: the inverse of pixel_shuffle(), by the factor r.
 
 Args:
@@ -78,7 +78,7 @@ Shape:
 
 >>> torch.pixel_unshuffle(torch.ones(1, 1, 4, 4), 2).shape
 torch.Size([1, 4, 2, 2]))");
-  op<&channel_shuffle>(m, "channel_shuffle(input, groups)", As::function | As::functional,
+  op<&channel_shuffle>(m, "channel_shuffle(input, groups)", by_parts(As::function | As::functional),
                        R"(Channel i of group j becomes channel j of group i (Zhang et al., 2018).
 
 Args:

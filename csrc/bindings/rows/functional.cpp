@@ -250,7 +250,7 @@ void bind_functional(py::module_& m) {
   bind_losses(m);
   bind_dropouts(m);
   op<&softmax_of>(m, "softmax(input, dim=None, _stacklevel=3, dtype=None)",
-                  {.as = As::functional, .autocast = kFullOnCuda},
+                  with_complex({.as = As::functional, .autocast = kFullOnCuda}),
                   R"(exp(x) / sum(exp(x)) along `dim`.
 
 Args:
@@ -264,7 +264,7 @@ Shape:
 tensor([[0.5000, 0.5000],
         [0.5000, 0.5000]]))");
   op<&softmin_of>(m, "softmin(input, dim=None, _stacklevel=3, dtype=None)",
-                  {.as = As::functional, .autocast = kFullOnCuda},
+                  with_complex({.as = As::functional, .autocast = kFullOnCuda}),
                   R"(softmax(-x) along `dim`.
 
 Args:
@@ -277,7 +277,7 @@ Shape:
 >>> torch.nn.functional.softmin(torch.zeros(2), dim=0)
 tensor([0.5000, 0.5000]))");
   op<&log_softmax_of>(m, "log_softmax(input, dim=None, _stacklevel=3, dtype=None)",
-                      {.as = As::functional, .autocast = kFullOnCuda},
+                      with_complex({.as = As::functional, .autocast = kFullOnCuda}),
                       R"(log(softmax(x)) along `dim`, computed without overflow.
 
 Args:

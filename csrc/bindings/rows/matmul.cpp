@@ -42,6 +42,24 @@ Tensor tensordot_op(const Tensor& a, const Tensor& b, py::handle dims) {
   return tensordot(a, b, lists[0], lists[1]);
 }
 
+Tensor times(const char* op, const Tensor& t, const AnyNumber& by) {
+  return by.complex ? mul(t, number_as(op, by.complex, t.dtype())) : mul(t, by.scalar);
+}
+bool is_zero(const AnyNumber& n) {
+  const auto none = [](const Tensor& t) { return item(t).as_double() == 0; };
+  return n.complex ? none(real(n.complex)) && none(imag(n.complex)) : n.scalar.as_double() == 0;
+}
+// With a complex number the product is computed first: the kernels take real ones.
+constexpr char kAddmm[] = "addmm", kAddmv[] = "addmv", kBaddbmm[] = "baddbmm", kAddbmm[] = "addbmm",
+               kAddr[] = "addr";
+template <auto Op, const char* Name>
+Tensor with_any_numbers(const Tensor& input, const Tensor& left, const Tensor& right,
+                        AnyNumber beta, AnyNumber alpha) {
+  if (!beta.complex && !alpha.complex) return Op(input, left, right, beta.scalar, alpha.scalar);
+  const Tensor product = times(Name, Op(input, left, right, 0, 1), alpha);
+  return is_zero(beta) ? product : add(product, times(Name, input, beta));
+}
+
 }  // namespace
 
 void bind_matmul(py::module_& m) {
@@ -138,9 +156,10 @@ Raises:
 
 >>> torch.matmul(torch.ones(4, 2, 3), torch.ones(3)).shape
 torch.Size([4, 2]))");
-  op<&addmm>(m, "addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None)",
-             with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
-             R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
+  op<&with_any_numbers<&rushlight::addmm, kAddmm>>(
+      m, "addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None)",
+      with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
+      R"(beta * input + alpha * (mat1 @ mat2); input broadcasts.
 
 Args:
     input: the term; it broadcasts to the shape of the product.
@@ -154,9 +173,10 @@ Shape:
 
 >>> torch.addmm(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3, 1))
 tensor([[4.]]))");
-  op<&addmv>(m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)",
-             with_complex({.autocast = kLowerOnCuda, .in_place = As::both, .exact = true}),
-             R"(beta * input + alpha * (mat @ vec).
+  op<&with_any_numbers<&rushlight::addmv, kAddmv>>(
+      m, "addmv(input, mat, vec, *, beta=1, alpha=1, out=None)",
+      with_complex({.autocast = kLowerOnCuda, .in_place = As::both, .exact = true}),
+      R"(beta * input + alpha * (mat @ vec).
 
 Args:
     input: the term; it broadcasts to the shape of the product.
@@ -170,9 +190,10 @@ Shape:
 
 >>> torch.addmv(torch.tensor([1.]), torch.ones(1, 3), torch.ones(3))
 tensor([4.]))");
-  op<&baddbmm>(m, "baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
-               with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
-               R"(beta * input + alpha * bmm(batch1, batch2).
+  op<&with_any_numbers<&rushlight::baddbmm, kBaddbmm>>(
+      m, "baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
+      with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
+      R"(beta * input + alpha * bmm(batch1, batch2).
 
 Args:
     input: the term; it broadcasts to the shape of the product.
@@ -186,9 +207,10 @@ Shape:
 
 >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 3), torch.ones(1, 3, 1))
 tensor([[[4.]]]))");
-  op<&addbmm>(m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
-              with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
-              R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
+  op<&with_any_numbers<&rushlight::addbmm, kAddbmm>>(
+      m, "addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None)",
+      with_complex({.autocast = kLower, .in_place = As::method, .exact = true}),
+      R"(beta * input + alpha * the sum of bmm(batch1, batch2) over the batch.
 
 Args:
     input: the term; it broadcasts to the shape of the product.
@@ -202,9 +224,10 @@ Shape:
 
 >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
 tensor([[7.]]))");
-  op<&addr>(m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)",
-            with_complex({.autocast = kLowerOnCuda, .in_place = As::method}),
-            R"(beta * input + alpha * outer(vec1, vec2).
+  op<&with_any_numbers<&rushlight::addr, kAddr>>(
+      m, "addr(input, vec1, vec2, *, beta=1, alpha=1, out=None)",
+      with_complex({.autocast = kLowerOnCuda, .in_place = As::method}),
+      R"(beta * input + alpha * outer(vec1, vec2).
 
 Args:
     input: the term; it broadcasts to the shape of the product.

@@ -94,7 +94,7 @@ Shape:
 >>> torch.layer_norm(torch.tensor([1., 3.]), (2,), None, None, 0.0)
 tensor([-1.,  1.]))");
   op<&rms>(m, "rms_norm(input, normalized_shape, weight=None, eps=None)",
-           {.as = As::function | As::functional, .autocast = kFullOnCuda},
+           with_complex({.as = As::function | As::functional, .autocast = kFullOnCuda}),
            R"(x / sqrt(mean(x^2) + eps) * weight.
 
 Args:

@@ -48,9 +48,9 @@ Shape:
 >>> torch.constant_pad_nd(torch.ones(2), (1, 0))
 tensor([0., 1., 1.]))");
   op<&pad_mirrored>(m, "_pad_mirrored(input, pad, replicates)",
-                    {.as = As::function, .autocast = kFullOnCpu},
+                    by_parts({.as = As::function, .autocast = kFullOnCpu}),
                     "Extends dimensions by reflections, or by the outermost elements.");
-  op<&pad_circular>(m, "_pad_circular(input, pad)", As::function,
+  op<&pad_circular>(m, "_pad_circular(input, pad)", by_parts(As::function),
                     "Extends dimensions by the elements of the other end.");
 }
 

@@ -39,7 +39,8 @@ Shape:
 
 >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
 tensor([1, 2, 6]))");
-  op<&logcumsumexp>(m, "logcumsumexp(input, dim, *, out=None)", {.as = As::both, .exact = true},
+  op<&logcumsumexp>(m, "logcumsumexp(input, dim, *, out=None)",
+                    with_complex({.as = As::both, .exact = true}),
                     R"(The logarithm of the cumulative sum of exp(x) along dim.
 
 Shape:

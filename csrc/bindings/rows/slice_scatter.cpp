@@ -54,7 +54,8 @@ Shape:
 tensor([[1., 0.],
         [0., 1.]]))");
   op<&as_strided_scatter>(
-      m, "as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None)", As::both,
+      m, "as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None)",
+      with_complex(As::both),
       R"(A copy of input with src written to the view that as_strided() gives.
 
 Args:

@@ -9,7 +9,7 @@ namespace py = pybind11;
 namespace rushlight::python {
 void bind_softmax(py::module_& m) {
   op<&softmax>(m, "softmax(input, dim, dtype=None, *, out=None)",
-               {.autocast = kFullOnCuda, .exact = true},
+               with_complex({.autocast = kFullOnCuda, .exact = true}),
                R"(exp(x) / sum(exp(x)) along a dimension.
 
 Args:
@@ -21,7 +21,7 @@ Shape:
 >>> torch.softmax(torch.tensor([0., 0.]), 0)
 tensor([0.5000, 0.5000]))");
   op<&log_softmax>(m, "log_softmax(input, dim, dtype=None, *, out=None)",
-                   {.autocast = kFullOnCuda, .exact = true},
+                   with_complex({.autocast = kFullOnCuda, .exact = true}),
                    R"(log(softmax(x)), computed without loss for small probabilities.
 
 Args:

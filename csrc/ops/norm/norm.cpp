@@ -11,6 +11,8 @@
 #include "formula.h"
 #include "kernels/norm.h"
 #include "ops/memory_format.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 namespace {
@@ -374,9 +376,23 @@ Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Mayb
                  value(weight), value(bias));
 }
 
+// As torch has it, of the numbers' squares, not those of their sizes.
+static Tensor complex_rms_norm(const Tensor& input, const Shape& normalized_shape,
+                               const MaybeTensor& weight, std::optional<double> eps) {
+  Shape dims;
+  for (int d = 1; d <= normalized_shape.rank; ++d) dims.push_back(-d);
+  const double smallest = input.dtype() == DType::complex128
+                              ? std::numeric_limits<double>::epsilon()
+                              : double(std::numeric_limits<float>::epsilon());
+  const Tensor square = mean(mul(input, input), dims, true);
+  const Tensor out = mul(input, apply<Rsqrt>(apply<Add>(square, Scalar(eps.value_or(smallest)))));
+  return weight ? mul(out, *weight) : out;
+}
+
 Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const MaybeTensor& weight,
                 std::optional<double> eps) {
   check_normalized_shape(input, normalized_shape, weight, std::nullopt, "");
+  if (is_complex(input.dtype())) return complex_rms_norm(input, normalized_shape, weight, eps);
   check_floating(input, "rms_norm");
   if (weight) check_same_device("rms_norm", input, "input", *weight, "weight");
   const double smallest = computed_in(input) == DType::float64

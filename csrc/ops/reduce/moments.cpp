@@ -133,12 +133,13 @@ Pair std_mean(const Tensor& input, Sizes dims, double correction, bool keepdim) 
                          input, dims, correction, keepdim);
 }
 
-// Of complex numbers: less the one largest real part, so that nothing overflows.
+// Of complex numbers: less the largest real part, so that nothing overflows.
 static Tensor complex_logsumexp(const Tensor& z, Sizes dims, bool keepdim) {
-  const Value largest(z.numel() ? amax(detach(real(z)), {}, false)
-                                : zeros({}, real_of(z.dtype()), z.device()));
+  if (!z.numel()) return apply<Log>(sum(apply<Exp>(z), dims, keepdim));
+  const Value largest(amax(detach(real(z)), dims, true));
   const Tensor top = where(abs(largest) < Value(kInfinity<double>), largest, Value(0)).tensor();
-  return add(apply<Log>(sum(apply<Exp>(sub(z, top)), dims, keepdim)), top);
+  const Tensor out = apply<Log>(sum(apply<Exp>(sub(z, top)), dims, keepdim));
+  return add(out, reshape(top, out.sizes()));
 }
 
 Tensor logsumexp(const Tensor& given, Sizes dims, bool keepdim) {

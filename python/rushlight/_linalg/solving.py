@@ -298,7 +298,7 @@ def lstsq(input: Tensor, b: Tensor, rcond=None, *, driver=None):
     if right.dim() < 2 or right.shape[-2] != input.shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{1 if vector else 2})")
     m, n = input.shape[-2:]
-    empty = input.new_empty((0,), dtype=input.dtype.to_real())
+    empty = input.real.new_empty((0,))
     # with the history that residuals have
     no_residuals = (input.reshape(-1)[:0] + b.reshape(-1)[:0]).real
     if driver in ("gelsd", "gelss"):  # which cut off singular values

@@ -196,9 +196,9 @@ def renorm(input: Tensor, p, dim, maxnorm):
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions"
         )
-    if not input.is_floating_point():
+    if not (input.is_floating_point() or input.is_complex()):
         raise RuntimeError(
-            f"renorm: expected a floating point tensor, got {DTYPE_NAMES[input.dtype]}"
+            f"renorm: expected a floating point or complex tensor, got {DTYPE_NAMES[input.dtype]}"
         )
     dim = wrapped(dim, input.dim())
     others = [d for d in range(input.dim()) if d != dim]
