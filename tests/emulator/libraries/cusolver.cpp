@@ -118,8 +118,8 @@ void eigen_of(cusolverEigMode_t vectors, cublasFillMode_t triangle, int n, T* a,
   const auto count = int(integers.size());
   with_memory<T>([&](T* work, int size) {
     const int asked = size < 0 ? -1 : count;
-    lapack<T>().syevd(job, part, &n, a, &ld, values, work, &size, integers.data(), &asked, info, 1,
-                      1);
+    lapack<T>().eigh(job, part, &n, a, &ld, values, work, &size, integers.data(), &asked, info, 1,
+                     1);
   });
 }
 
