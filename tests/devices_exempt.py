@@ -37,6 +37,9 @@ OPS = {
         test_fft.py::test_nodes_have_torchs_names test_torch_functions.py::test_factory_kwargs
     """,
     "a tensor without memory": "test_fft.py::test_meta",
+    "the CPU's LAPACK: a GPU's library is its own": """
+        test_complex_factors.py::test_so_of_real_numbers
+    """,
     "dtypes, and numbers of the host": """
         test_complex_numbers.py::test_numbers_of_numpy test_complex_numbers.py::test_result_types
         test_complex_numbers.py::test_the_default_dtype_decides
