@@ -2,6 +2,7 @@
 #include "autograd/anomaly.h"
 
 #include <mutex>
+#include <pthread.h>
 #include <unordered_map>
 
 namespace rushlight {
@@ -13,8 +14,12 @@ struct Origins {
 };
 // Never destroyed: nodes may outlive the statics of this library.
 Origins& all_origins() {
-  static auto* t = new Origins;
-  return *t;
+  static Origins* const all = [] {  // a fork waits: a child gets the table whole, its lock open
+    pthread_atfork([] { all_origins().mutex.lock(); }, [] { all_origins().mutex.unlock(); },
+                   [] { all_origins().mutex.unlock(); });
+    return new Origins;
+  }();
+  return *all;
 }
 
 thread_local const Node* running [[gnu::tls_model("initial-exec")]] = nullptr;
@@ -38,7 +43,7 @@ void remember_origin(const Node& node) {
   Origins& t = all_origins();
   const std::lock_guard lock(t.mutex);
   anomaly.remembers = true;
-  t.origins.insert_or_assign(&node, std::move(origin));
+  std::swap(t.origins[&node], origin);  // what was there goes outside the lock
 }
 
 void forget_origin(const Node& node) noexcept {

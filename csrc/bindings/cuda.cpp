@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/error.h"
@@ -83,7 +84,7 @@ class Event {
   bool done() { return (check(index_), runtime_->event_done(event_)); }
   void synchronize() {
     check(index_);
-    py::gil_scoped_release unlocked;
+    const GilReleased unlocked;
     runtime_->event_synchronize(event_);
   }
   void wait(int index, StreamId stream) {
@@ -254,7 +255,7 @@ void bind_cuda(py::module_& module) {
         [](int from, int to) { return runtime(from).can_access_peer(from, to); });
   m.def("synchronize", [](int index) {
     runtime(index);
-    py::gil_scoped_release unlocked;
+    const GilReleased unlocked;
     cuda_backend().synchronize(index);
   });
   m.def("new_stream",
@@ -264,7 +265,7 @@ void bind_cuda(py::module_& module) {
   m.def("stream_done", [](int index, StreamId s) { return runtime(index).stream_done(index, s); });
   m.def("stream_synchronize", [](int index, StreamId s) {
     const DeviceRuntime& r = runtime(index);
-    py::gil_scoped_release unlocked;
+    const GilReleased unlocked;
     r.stream_synchronize(index, s);
   });
   py::class_<Event>(m, "Event")

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "distributed/file_store.h"
 #include "distributed/tcp_store.h"
@@ -31,7 +32,7 @@ namespace {
 
 using namespace rushlight::distributed;
 using StorePtr = std::shared_ptr<Store>;
-using Free = py::call_guard<py::gil_scoped_release>;
+using Free = py::call_guard<GilReleased>;
 
 py::object timedelta(Milliseconds time) {
   const auto type = py::module_::import("datetime").attr("timedelta");
@@ -42,7 +43,7 @@ py::object timedelta(Milliseconds time) {
 py::bytes get(Store& s, const std::string& key) {
   std::string value;
   {
-    const py::gil_scoped_release free;
+    const GilReleased free;
     value = s.get(key);
   }
   return value;
@@ -51,7 +52,7 @@ py::bytes get(Store& s, const std::string& key) {
 py::list multi_get(Store& s, const Store::Keys& keys) {
   Store::Keys values;
   {
-    const py::gil_scoped_release free;
+    const GilReleased free;
     values = s.multi_get(keys);
   }
   py::list out;
@@ -61,13 +62,13 @@ py::list multi_get(Store& s, const Store::Keys& keys) {
 
 void wait(Store& s, const Store::Keys& keys, py::handle timeout) {
   const Milliseconds time = timeout.is_none() ? s.timeout() : milliseconds(timeout);
-  const py::gil_scoped_release free;
+  const GilReleased free;
   s.wait(keys, time);
 }
 
 void barrier(Store& s, const std::string& key, std::int64_t world_size, py::handle timeout) {
   const Milliseconds time = timeout.is_none() ? s.timeout() : milliseconds(timeout);
-  const py::gil_scoped_release free;
+  const GilReleased free;
   s.barrier(key, world_size, time);
 }
 
@@ -83,7 +84,7 @@ std::shared_ptr<TCPStore> make_tcp_store(std::string host, int port,
                           .multi_tenant = multi_tenant,
                           .listen_fd = master_listen_fd.value_or(-1)};
   if (!timeout.is_none()) options.timeout = milliseconds(timeout);
-  const py::gil_scoped_release free;
+  const GilReleased free;
   return std::make_shared<TCPStore>(std::move(host), options);
 }
 
@@ -153,7 +154,7 @@ DistStoreError.
              const std::string& desired) {
             std::string value;
             {
-              const py::gil_scoped_release free;
+              const GilReleased free;
               value = s.compare_set(key, expected, desired);
             }
             return py::bytes(value);
@@ -181,7 +182,7 @@ DistStoreError.
           [](Store& s, const std::string& key, bool block) {
             std::string value;
             {
-              const py::gil_scoped_release free;
+              const GilReleased free;
               value = s.queue_pop(key, block);
             }
             return py::bytes(value);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "bindings/distributed.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/python_tensor.h"
 #include "core/cuda.h"
 #include "devices/virtual_machine.h"
@@ -83,7 +84,7 @@ std::shared_ptr<Work> submit(Gloo& engine, const std::string& name, py::handle i
   const bool lacks_out = o.call == Call::gather || o.call == Call::send || count == 0;
   if (o.call != Call::barrier && ((!o.in && !lacks_in) || (!o.out && !lacks_out)))
     fail<ValueError>("submit(): a tensor is missing");
-  const py::gil_scoped_release free;
+  const GilReleased free;
   return engine.submit(o);
 }
 
@@ -124,12 +125,12 @@ std::shared_ptr<Nccl::Part> submit_nccl(Nccl& engine, const std::string& name, p
   const bool lacks_out = c.what == What::gather || c.what == What::send;
   if ((!c.in && !lacks_in) || (!c.out && !lacks_out) || count == 0)
     fail<ValueError>("submit(): a tensor is missing, or empty");
-  const py::gil_scoped_release free;
+  const GilReleased free;
   return engine.submit(c, blocks);
 }
 
 void bind_nccl(py::module_& m) {
-  using Free = py::call_guard<py::gil_scoped_release>;
+  using Free = py::call_guard<GilReleased>;
   py::class_<Nccl::Part, std::shared_ptr<Nccl::Part>>(m, "_NcclWork", "Calls of NCCL.")
       .def(
           "wait", [](Nccl::Part& p, double) { return (p.wait(), true); }, py::arg("seconds"),
@@ -139,7 +140,7 @@ void bind_nccl(py::module_& m) {
   py::class_<Nccl, std::shared_ptr<Nccl>>(m, "_Nccl", "NCCL for one process group and GPU.")
       .def(py::init([](int device, const py::bytes& id, int rank, int size, double seconds) {
              const std::string given = id;
-             const py::gil_scoped_release free;
+             const GilReleased free;
              return std::make_shared<Nccl>(device, given, rank, size,
                                            Milliseconds(std::int64_t(seconds * 1000)));
            }),
@@ -157,7 +158,7 @@ void bind_nccl(py::module_& m) {
       [] {
         std::string id;
         {
-          const py::gil_scoped_release free;
+          const GilReleased free;
           id = Nccl::new_id();
         }
         return py::bytes(id);
@@ -168,7 +169,7 @@ void bind_nccl(py::module_& m) {
 }  // namespace
 
 void bind_engine(py::module_& m) {
-  using Free = py::call_guard<py::gil_scoped_release>;
+  using Free = py::call_guard<GilReleased>;
   bind_nccl(m);
   py::class_<Work, std::shared_ptr<Work>>(m, "_Work", "One call of the engine.")
       .def(

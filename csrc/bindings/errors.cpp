@@ -2,6 +2,7 @@
 // its lock, and Ctrl-C.
 #include <pybind11/pybind11.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/unlocked.h"
@@ -66,7 +67,7 @@ PyObject* raise_current() noexcept {
 }
 
 static void check_signals() {
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
@@ -95,9 +96,8 @@ void bind_errors(py::module_& m) {
   interpreter.release = []() -> void* {
     return PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread()) : nullptr;
   };
-  interpreter.acquire = [](void* state) {
-    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-  };
+  interpreter.acquire = take_gil_back;
+  watch_for_the_end();
   poll_interrupt = check_signals;
   m.def(
       "set_num_threads",

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <pybind11/pybind11.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "bindings/warnings.h"
@@ -29,7 +30,7 @@ const char* cpu_capability() {
 // Calls rushlight._cuda_libraries. From any thread; Python's errors become words.
 bool find_library(const char* name, char* words, std::size_t size) {
   if (!Py_IsInitialized()) return false;
-  const py::gil_scoped_acquire locked;
+  const GilHeld locked;
   try {
     const auto answer =
         py::module_::import("rushlight._cuda_libraries").attr("find")(name).cast<py::tuple>();

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include "autograd/anomaly.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "core/cuda.h"
 
@@ -95,7 +96,7 @@ void start(std::size_t event) {
 
 void* begin_node(const Node& node) {
   if (!recording) return nullptr;
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   auto* span = new NodeSpan{recording->number, open(node.title())};
   recording->events[span->event].is_node = true;
   recording->events[span->event].start = now();
@@ -104,7 +105,7 @@ void* begin_node(const Node& node) {
 void end_node(void* span) noexcept {
   if (!span) return;
   const std::unique_ptr<NodeSpan> s(static_cast<NodeSpan*>(span));
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   if (recording && recording->number == s->number) recording->events[s->event].end = now();
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "kernels/parallel.h"
@@ -38,6 +40,14 @@ inline Deadline after(Milliseconds timeout) {
 // Until when one wait may last: signals (Ctrl-C) are looked at between two.
 inline Deadline next_look(Deadline deadline, Milliseconds slice = Milliseconds(100)) {
   return std::min(deadline, Clock::now() + slice);
+}
+
+// Why a process that was forked from the one that an engine serves gets nothing of it; empty in
+// that one. Asked before any lock is taken: the thread that had it at the fork is not in the child.
+inline std::string not_of_this_process(pid_t process) {
+  if (getpid() == process) return {};
+  return text("this process group belongs to process ", process,
+              ": a forked process cannot use it");
 }
 
 // Throws what a signal handler raised. No lock may be held.

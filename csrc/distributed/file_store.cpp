@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <thread>
@@ -54,6 +55,10 @@ Reply FileStore::call(const Request& request, Milliseconds timeout) {
 
 std::optional<Reply> FileStore::once(const Request& request, Deadline deadline) {
   const InterruptibleMutex::Held lock(mutex_, deadline);
+  if (lock.left_by_fork()) {  // read it anew; another thread of the parent may have been writing
+    new (&table_) StoreTable;
+    position_ = 0;
+  }
   const Socket file(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file) fail_file(path_, "open");
   while (flock(file.fd(), LOCK_EX | LOCK_NB) != 0) {
@@ -63,6 +68,9 @@ std::optional<Reply> FileStore::once(const Request& request, Deadline deadline) 
     std::this_thread::sleep_for(Milliseconds(1));
     look_at_signals();
   }
+  // A child forked meanwhile has the file open too: closing ours alone would leave it locked.
+  const std::unique_ptr<const Socket, void (*)(const Socket*)> unlocks(
+      &file, [](const Socket* s) { flock(s->fd(), LOCK_UN); });
   replay(file.fd());
   std::string missing;
   if (!StoreTable::changes(request.command)) return table_.apply(request, &missing);

@@ -121,9 +121,7 @@ void Gloo::execute(State& state, const Job& job) {
 }
 
 std::shared_ptr<Work> Gloo::submit(const GlooCall& operation) {
-  if (getpid() != process_)
-    fail<BackendError>("this process group belongs to process ", process_,
-                       ": a forked process cannot use it");
+  if (const auto why = not_of_this_process(process_); !why.empty()) fail<BackendError>(why);
   Job job(operation, std::make_shared<Work>());
   using Call = GlooCall::Call;
   const std::unique_lock lock(state_->mutex);
@@ -173,17 +171,20 @@ void Gloo::run_messages(const std::shared_ptr<State>& state) {
 }
 
 void Gloo::abort(const std::string& reason) {
+  if (getpid() != process_) return;
   const std::lock_guard lock(state_->mutex);
   if (state_->broken.empty()) state_->broken = reason;
-  if (getpid() == process_) shut(state_->sockets);
+  shut(state_->sockets);
 }
 
 bool Gloo::overdue(Milliseconds timeout) {
+  if (getpid() != process_) return false;
   const std::lock_guard lock(state_->mutex);
   return state_->runs && Clock::now() - state_->since > timeout;
 }
 
 std::string Gloo::broken() {
+  if (auto why = not_of_this_process(process_); !why.empty()) return why;
   const std::lock_guard lock(state_->mutex);
   return state_->broken;
 }

@@ -31,6 +31,7 @@ struct Nccl::State {
   bool closing = false, watching = false;
 
   std::string reason() {
+    if (auto why = not_of_this_process(process); !why.empty()) return why;
     const std::lock_guard lock(mutex);
     return broken;
   }
@@ -49,8 +50,9 @@ struct Nccl::State {
   // Words of an error that came since the calls were enqueued.
   std::string look() {
     char words[1024] = "";
+    if (auto why = reason(); !why.empty()) return why;
     const auto own = held();
-    if (own && reason().empty() && kernels->error(own.get(), words, sizeof words)) fail_with(words);
+    if (own && kernels->error(own.get(), words, sizeof words)) fail_with(words);
     return reason();
   }
 };
@@ -143,6 +145,7 @@ Nccl::Part::~Part() {
 void Nccl::Part::wait() {
   const State& s = *state_;
   if (!event_) return;
+  if (const auto why = not_of_this_process(s.process); !why.empty()) fail<BackendError>(why);
   s.runtime->stream_wait(s.device, current_stream(s.device), event_);
   if (blocks_) s.runtime->event_synchronize(event_);
 }
@@ -155,9 +158,6 @@ std::string Nccl::Part::error() { return state_->look(); }
 
 std::shared_ptr<Nccl::Part> Nccl::submit(const MemberCall& call, bool blocks) {
   State& s = *state_;
-  if (getpid() != s.process)
-    fail<BackendError>("this process group belongs to process ", s.process,
-                       ": a forked process cannot use it");
   if (const std::string reason = s.reason(); !reason.empty()) fail<BackendError>(reason);
   if (together_) {
     held_.push_back(call);

@@ -1,6 +1,11 @@
 // The methods of all stores, as requests; HashStore and PrefixStore.
 #include "distributed/store.h"
 
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+
 namespace rushlight::distributed {
 
 Reply Store::call(const Request& request) {
@@ -101,17 +106,36 @@ void fail_timeout(const Request& request, Milliseconds timeout) {
   fail<StoreError>("wait timeout after ", timeout.count(), "ms, keys: ", keys.str());
 }
 
+// Of all HashStores, so that a fork can wait until none is being written: a child gets them whole,
+// and none of the parent's threads that wait.
+struct Turn {
+  std::mutex mutex;
+  std::condition_variable changed;
+};
+static Turn& turn() {
+  static Turn* const one = [] {
+    pthread_atfork([] { turn().mutex.lock(); }, [] { turn().mutex.unlock(); },
+                   [] {
+                     turn().mutex.unlock();
+                     new (&turn().changed) std::condition_variable;
+                   });
+    return new Turn;
+  }();
+  return *one;
+}
+
 Reply HashStore::call(const Request& request, Milliseconds timeout) {
   const Deadline deadline = after(timeout);
-  std::unique_lock lock(mutex_);
+  std::condition_variable& changed = turn().changed;
+  std::unique_lock lock(turn().mutex);
   std::string missing;
   for (;;) {
     if (std::optional<Reply> reply = table_.apply(request, &missing)) {
-      if (StoreTable::changes(request.command)) changed_.notify_all();
+      if (StoreTable::changes(request.command)) changed.notify_all();
       return std::move(*reply);
     }
     if (Clock::now() >= deadline) fail_timeout(request, timeout);
-    changed_.wait_until(lock, next_look(deadline));
+    changed.wait_until(lock, next_look(deadline));
     lock.unlock();
     look_at_signals();
     lock.lock();

@@ -3,9 +3,7 @@
 // looks at signals; no lock of Python is needed.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 
 #include "distributed/errors.h"
 #include "distributed/store_table.h"
@@ -61,8 +59,6 @@ class HashStore : public Store {
   Reply call(const Request& request, Milliseconds timeout) override;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
   StoreTable table_;
 };
 

@@ -20,6 +20,7 @@ class Work {
   }
   // Whether it has ended before the deadline; looks at signals meanwhile.
   bool wait(Milliseconds timeout) {
+    if (const auto why = not_of_this_process(process_); !why.empty()) fail<BackendError>(why);
     const Deadline deadline = after(timeout);
     std::unique_lock lock(mutex_);
     while (!done_) {
@@ -33,15 +34,18 @@ class Work {
     return true;
   }
   bool is_done() {
+    if (getpid() != process_) return true;
     const std::lock_guard lock(mutex_);
     return done_;
   }
   std::string error() {
+    if (auto why = not_of_this_process(process_); !why.empty()) return why;
     const std::lock_guard lock(mutex_);
     return error_;
   }
 
  private:
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-import os, threading, time
+import os, threading, time, warnings
 import rushlight as torch
 
 def draw():
@@ -13,9 +13,16 @@ def draw():
         (x @ x).sum().backward()
         torch.randn(100, generator=own)
 
+def remember():
+    with torch.autograd.detect_anomaly(check_nan=False):
+        while True:
+            x = torch.ones(2, requires_grad=True)
+            (x * x * x).sum().backward()
+
 own = torch.Generator()
-for _ in range(3):
-    threading.Thread(target=draw, daemon=True).start()
+warnings.simplefilter("ignore")
+for each in (draw, draw, draw, remember):
+    threading.Thread(target=each, daemon=True).start()
 time.sleep(0.2)
 for _ in range(20):
     child = os.fork()

@@ -4,7 +4,6 @@ Each kind that can end or stop a process inside of Gloo (differing sizes, wrong 
 the store, forks, killed and stopped peers, ...) is tried between real processes.
 """
 
-import atexit
 import contextlib
 import gc
 import io
@@ -254,37 +253,6 @@ def test_threads_and_ends_while_a_call_waits():
         assert found[0] and "all_reduce #" in words and x == [2.0, 2.0]
         for ended in found[1:]:
             assert len(ended) == (rank == 0) and "nothing" not in ended, ended
-
-
-def forks(rank, size):
-    """Forked children that call, that end, that drop the group, that end as Python does."""
-
-    def call():
-        dist.all_reduce(ones(2))
-
-    def drop():
-        dist.destroy_process_group()
-        gc.collect()
-
-    codes = []
-    for body in (call, lambda: None, drop, gc.collect, atexit._run_exitfuncs):
-        pid = os.fork()
-        if not pid:
-            signal.alarm(10)
-            try:
-                body()
-                os._exit(0)
-            except RuntimeError as error:
-                os._exit(3 if "belongs to process" in str(error) else 1)
-        codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        dist.all_reduce(x := ones(2))
-        assert x.tolist() == [2.0, 2.0]
-    return codes
-
-
-def test_forked_children_do_no_harm():
-    for codes in run(forks):
-        assert codes == [3, 0, 0, 0, 0]
 
 
 def large(rank, size):

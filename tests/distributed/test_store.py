@@ -391,3 +391,46 @@ print(store.get("n"), os.waitpid(child, 0)[1])
 """
     out, err = run(program).communicate(timeout=30)
     assert out == "b'400' 0\n", err
+
+
+@pytest.mark.parametrize("kind", ["HashStore", "FileStore", "TCPStore"])
+def test_children_forked_while_another_thread_writes_go_on(kind, tmp_path):
+    program = """
+import os, signal, sys, threading
+kind, path = sys.argv[1:]
+store = {
+    "HashStore": dist.HashStore,
+    "FileStore": lambda: dist.FileStore(path, 1),
+    "TCPStore": lambda: dist.TCPStore("127.0.0.1", 0, is_master=True),
+}[kind]()
+store.set("n", "0")
+
+def write():
+    while True:
+        store.add("n", 1)
+        store.set("much", "x" * 1000)
+        store.delete_key("much")
+
+def wait():
+    try:
+        store.clone().wait(["never"])
+    except dist.DistError:
+        pass
+
+for each in (write, write, wait):
+    threading.Thread(target=each, daemon=True).start()
+for _ in range(150):
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        store.add("n", 1)
+        store.set("mine", "1")
+        store.get("mine")
+        os._exit(0)
+    code = os.waitpid(child, 0)[1]
+    assert code == 0, code
+print("all ended")
+os._exit(0)
+"""
+    out, err = run(program, kind, str(tmp_path / "store")).communicate(timeout=60)
+    assert out == "all ended\n", err

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/autograd/release.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 
@@ -17,14 +18,14 @@ struct PythonOrigin final : Origin {
   explicit PythonOrigin(py::object l) : lines(std::move(l)) {}
   ~PythonOrigin() override { release_locked(lines); }
   std::string traceback() const override {
-    const py::gil_scoped_acquire gil;
+    const GilHeld gil;
     return py::cast<std::string>(py::str("").attr("join")(lines));
   }
 };
 
 // Null where the stack cannot be had (no memory, no room on the stack): the operation goes on.
 Ref<Origin> here() {
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   try {
     py::object lines = py::module_::import("traceback").attr("format_stack")();
     return Ref<Origin>::adopt(new PythonOrigin(std::move(lines)));
@@ -35,7 +36,7 @@ Ref<Origin> here() {
 
 // A filter may make an error of the warning; the error being reported is raised all the same.
 void warn(const std::string& text) noexcept {
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) PyErr_Clear();
 }
 

@@ -7,6 +7,7 @@
 
 #include "autograd/seen_gradients.h"
 #include "bindings/autograd/release.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
@@ -38,7 +39,7 @@ struct FunctionNode final : Node {
   FunctionNode() : Node("") {}
   ~FunctionNode() override {
     if (ctx && Py_IsInitialized()) {
-      const py::gil_scoped_acquire gil;
+      const GilHeld gil;
       const py::error_scope pending;  // the graph may die while an error is raised
       py::setattr(ctx, "_node", py::none());
     }
@@ -67,7 +68,7 @@ struct FunctionNode final : Node {
   }
 
   Gradients backward(std::span<Tensor> grads) override {
-    const py::gil_scoped_acquire gil;
+    const GilHeld gil;
     py::tuple given(grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       Tensor g = seen_gradient(grads[i]);

@@ -5,6 +5,7 @@
 #include "autograd/saved_hooks.h"
 #include "bindings/autograd/function.h"
 #include "bindings/autograd/release.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/tensor/python_tensor.h"
 
@@ -18,7 +19,7 @@ struct PythonPacked final : PackedValue {
   PythonPacked(py::object v, py::object f) : value(std::move(v)), function(std::move(f)) {}
   ~PythonPacked() override { release_locked(value, function); }
   Tensor unpack() override {
-    const py::gil_scoped_acquire gil;
+    const GilHeld gil;
     const py::object result = function(value);
     const Tensor* t = as_tensor(result.ptr());
     if (!t)
@@ -34,7 +35,7 @@ struct PythonSavedHooks final : SavedHooks {
       : pack_function(std::move(p)), unpack_function(std::move(u)) {}
   ~PythonSavedHooks() override { release_locked(pack_function, unpack_function); }
   Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
-    const py::gil_scoped_acquire gil;
+    const GilHeld gil;
     const auto given = py::reinterpret_steal<py::object>(wrap(t));
     py::object value = pack_function(given);
     if (value.is(given)) value = py::reinterpret_steal<py::object>(wrap(plain));

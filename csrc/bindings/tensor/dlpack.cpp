@@ -5,6 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "ops/ops.h"
 #include "python_tensor.h"
@@ -174,7 +175,7 @@ template <class M>
 void release(Storage& s) noexcept {
   auto* managed = static_cast<M*>(s.owner);
   if (!managed->deleter || !Py_IsInitialized()) return;
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   managed->deleter(managed);
 }
 

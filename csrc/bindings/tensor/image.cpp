@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <string_view>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/pixels.h"
@@ -40,7 +41,7 @@ T* opened(py::handle capsule, const char* name) {
 
 void drop(Storage& s) noexcept {
   if (!Py_IsInitialized()) return;
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   Py_DECREF(static_cast<PyObject*>(s.owner));
 }
 

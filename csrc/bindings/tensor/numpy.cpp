@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 
 #include "bindings/data.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
@@ -49,7 +50,7 @@ std::optional<DType> dtype_of(const Py_buffer& b) {
 void release_buffer(Storage& s) noexcept {
   auto* buffer = static_cast<Py_buffer*>(s.owner);
   if (!Py_IsInitialized()) return;
-  const py::gil_scoped_acquire gil;
+  const GilHeld gil;
   PyBuffer_Release(buffer);
   delete buffer;
 }

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <structmember.h>
 
+#include "bindings/gil.h"
 #include "bindings/profile.h"
 #include "bindings/table/overrides.h"
 #include "bindings/table/signature.h"
@@ -156,7 +157,7 @@ void make_tensor_type(py::module_& m) {
   m.add_object("Tensor", reinterpret_cast<PyObject*>(tensor_type));
   release_python = [](_object* o) {  // called by the last release of a body, from any thread
     if (!Py_IsInitialized()) return;
-    py::gil_scoped_acquire gil;
+    const GilHeld gil;
     Py_DECREF(o);
   };
 }

@@ -2,6 +2,7 @@
 // Note: `view_storage` gets what untrusted files say, so each of its arguments is checked.
 #include <pybind11/pybind11.h>
 
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
@@ -87,7 +88,7 @@ std::uint32_t checksum(const py::object& data, std::uint32_t crc) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(data.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw py::error_already_set();
   {
-    const py::gil_scoped_release unlocked;
+    const GilReleased unlocked;
     crc = crc32(crc, buffer.buf, std::size_t(buffer.len));
   }
   PyBuffer_Release(&buffer);
