@@ -100,6 +100,7 @@ struct Selu {
       "tensor([-1.1113,  0.5254,  4.2028])";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::function | Visible::functional;
+  static constexpr unsigned in_place = visible;
   static constexpr auto kernel = "elu_cpu";
   static constexpr auto node = "EluBackward0";
   static constexpr bool is_ramp = true;
@@ -126,6 +127,7 @@ Args:
 tensor([-0.6321,  0.5000,  4.0000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr unsigned visible = Visible::function | Visible::functional;
+  static constexpr unsigned in_place = visible;
   static constexpr auto kernel = "elu_cpu";
   static constexpr bool is_ramp = true;
   static constexpr Saves save = {Save::input};

@@ -141,6 +141,7 @@ struct Maximum {
       ">>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))\n"
       "tensor([3., 5.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -159,6 +160,7 @@ struct Minimum {
       ">>> torch.minimum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))\n"
       "tensor([1., 2.])";
   static constexpr auto takes = Takes::anything;
+  static constexpr unsigned in_place = Visible::nowhere;
   static constexpr bool tensors_only = true;
   static constexpr Saves save = {Save::input | Save::other, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b) {
@@ -347,7 +349,7 @@ tensor([-1.,  2.]))";
   static constexpr Saves save = {Save::input | Save::output, 0};
   template <class T> HOST_DEVICE static T forward(T a, T b) { return copysign(a, b); }
   template <class T> HOST_DEVICE static Grads<T, 2> backward(T g, T a, T y) {
-    return {where(a == T(0), T(0), where(a == y, g, -g)), T(0)};
+    return {where(a == T(0), T(0), g * (y / a)), T(0)};
   }
 };
 

@@ -1,10 +1,29 @@
 """torch.__config__: how the library was built and how many threads it uses, as text."""
 
+import warnings
+
 __all__ = ["parallel_info", "show"]
 
 # torch.has_lapack and its relatives: OpenBLAS has LAPACK, and Fourier transforms are our own.
 has_lapack = has_spectral = True
 has_mkl = has_openmp = False
+_REPLACED = {  # torch warns of these
+    "has_mps": ("mps", "is_built"),
+    "has_cuda": ("cuda", "is_built"),
+    "has_cudnn": ("cudnn", "is_available"),
+    "has_mkldnn": ("mkldnn", "is_available"),
+}
+
+
+def __getattr__(name):
+    if name not in _REPLACED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rushlight import backends
+
+    module, function = _REPLACED[name]
+    instead = f"torch.backends.{module}.{function}()"
+    warnings.warn(f"'{name}' is deprecated, please use '{instead}'", stacklevel=3)
+    return getattr(getattr(backends, module), function)()
 
 
 def show() -> str:

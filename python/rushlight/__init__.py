@@ -51,6 +51,23 @@ _OTHERS = {
     "Stream": "rushlight.cuda.streams",
     "TypedStorage": "rushlight.storage",
     "UntypedStorage": "rushlight.storage",
+    **{
+        f"{name}Storage": "rushlight._storage_classes"
+        for name in (
+            "BFloat16",
+            "Bool",
+            "Byte",
+            "Char",
+            "ComplexDouble",
+            "ComplexFloat",
+            "Double",
+            "Float",
+            "Half",
+            "Int",
+            "Long",
+            "Short",
+        )
+    },
     "finfo": "rushlight._type_info",
     "iinfo": "rushlight._type_info",
     "get_rng_state": "rushlight.random",
@@ -78,6 +95,7 @@ _OTHERS = {
     "load_ipython_extension": "rushlight._runner.extension",
     "unload_ipython_extension": "rushlight._runner.extension",
 }
+_DEPRECATED = ("has_cuda", "has_cudnn", "has_mkldnn", "has_mps")  # not in dir(): they warn
 _SUBMODULES = {
     "__config__",
     "accelerator",
@@ -171,6 +189,8 @@ def _find_name(name):
     elif name in _OTHERS:
         value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
+    elif name in _DEPRECATED:
+        return getattr(importlib.import_module("rushlight.__config__"), name)
     elif name == "torch":  # annotations of libraries say torch.torch.Tensor
         return _sys.modules[__name__]
     elif name.startswith("_foreach_"):

@@ -24,12 +24,17 @@ static bool wrong_type(const Signature& s, int i, bool is_method, const char* ex
   return false;
 }
 
+// Whether an operand may be a number.
+static bool takes_number(const PointwiseOp& op, int i) {
+  if (i == 0) return op.scalar_first;
+  return !op.tensors_only && !(i == 1 && &op == &pointwise_op<Lerp>());  // its weight alone may
+}
+
 static bool read_input(const PointwiseFace& f, const Signature& s, int i, bool is_method,
                        PyObject* o, Input& in) {
   if ((in.tensor = as_tensor(o))) [[likely]]
     return true;
-  if ((i > 0 ? !f.op->tensors_only : f.op->scalar_first && !is_method) &&
-      Argument<Scalar>::read(o, in.scalar))
+  if (takes_number(*f.op, i) && !(i == 0 && is_method) && Argument<Scalar>::read(o, in.scalar))
     return true;
   return PyErr_Occurred() ? false : wrong_type(s, i, is_method, "Tensor", o);
 }
@@ -102,17 +107,17 @@ static PyObject* call_with_complex(const PointwiseFace& f, const Signature& s, I
                                    PyObject* keywords) {
   std::vector<PyObject*> values(args, args + n + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
   std::vector<py::object> held;
-  const auto takes_number = [&](std::size_t at) {
+  const auto is_operand = [&](std::size_t at) {
     if (at < std::size_t(n))
       at += self ? 1 : 0;
     else
       for (std::size_t k = at - std::size_t(n), i = 0; i < s.parameters.size(); ++i)
         if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, Py_ssize_t(k)), s.parameters[i].key) == 0)
           at = i;
-    return at < std::size_t(f.op->inputs) && (at ? !f.op->tensors_only : f.op->scalar_first);
+    return at < std::size_t(f.op->inputs) && takes_number(*f.op, int(at));
   };
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_complex_number(values[i]) || !takes_number(i)) continue;
+    if (!is_complex_number(values[i]) || !is_operand(i)) continue;
     held.push_back(py::reinterpret_steal<py::object>(complex_as_tensor(values[i])));
     if (!held.back()) return nullptr;
     values[i] = held.back().ptr();
@@ -200,8 +205,7 @@ static std::string stub_of_face(const PointwiseFace& f, const Signature& s) {
   for (std::size_t i = 0; i < s.parameters.size(); ++i) {
     const Signature::Parameter& p = s.parameters[i];
     if (int(i) == s.positional) text += "*, ";
-    const bool is_tensor =
-        (i == 0 && !f.op->scalar_first) || (int(i) < f.op->inputs && f.op->tensors_only);
+    const bool is_tensor = int(i) < f.op->inputs && !takes_number(*f.op, int(i));
     text += p.name + ": " +
             (p.name == "out"          ? "Tensor | None = ..."
              : p.name == "inplace"    ? "bool = ..."

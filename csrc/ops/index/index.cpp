@@ -47,8 +47,7 @@ std::vector<Tensor> positions(const Tensor& input, const std::vector<Tensor>& in
       for (Tensor& p : nonzero_tuple(to(t, input.device()))) out.push_back(std::move(p));
       continue;
     }
-    if (t.dtype() != DType::int64 && t.dtype() != DType::int32 && t.dtype() != DType::int16 &&
-        t.dtype() != DType::int8)
+    if (t.dtype() != DType::int64 && t.dtype() != DType::int32)
       fail<IndexError>("tensors used as indices must be long, int, byte or bool tensors, but got ",
                        t.dtype());
     // A body of our own: what another thread does with t meanwhile concerns it no more.

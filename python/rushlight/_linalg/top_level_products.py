@@ -35,7 +35,7 @@ def matrix_power(input: Tensor, n):
     return linalg.matrix_power(input, n)
 
 
-@op("torch", "Tensor")
+@op("torch", "Tensor", node="LinalgMatrixExpBackward0")
 def matrix_exp(input: Tensor):
     """torch.linalg.matrix_exp().
 

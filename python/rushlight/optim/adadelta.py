@@ -1,9 +1,10 @@
 """Adadelta (Zeiler, 2012)."""
 
+from rushlight.optim._functional import adadelta
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(FusedOptimizer):

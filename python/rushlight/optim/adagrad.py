@@ -1,10 +1,11 @@
 """Adagrad (Duchi et al., 2011)."""
 
 from rushlight import _C
+from rushlight.optim._functional import adagrad
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(FusedOptimizer):

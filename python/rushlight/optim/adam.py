@@ -1,10 +1,11 @@
 """Adam (Kingma and Ba, 2015)."""
 
 from rushlight import _C
+from rushlight.optim._functional import adam
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import check_tensors, checked
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "adam"]
 
 
 class Adam(FusedOptimizer):

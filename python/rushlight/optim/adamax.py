@@ -1,8 +1,9 @@
 """Adamax (Kingma and Ba, 2015)."""
 
+from rushlight.optim._functional import adamax
 from rushlight.optim._fused import FusedOptimizer
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(FusedOptimizer):

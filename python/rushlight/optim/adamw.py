@@ -1,8 +1,9 @@
 """AdamW (Loshchilov and Hutter, 2019)."""
 
+from rushlight.optim._functional import adamw
 from rushlight.optim.adam import Adam
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):

@@ -1,8 +1,9 @@
 """Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
 
+from rushlight.optim._functional import asgd
 from rushlight.optim._fused import FusedOptimizer
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
 
 
 class ASGD(FusedOptimizer):

@@ -1,9 +1,10 @@
 """NAdam (Dozat, 2016)."""
 
+from rushlight.optim._functional import nadam
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 
 class NAdam(FusedOptimizer):

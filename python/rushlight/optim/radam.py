@@ -1,8 +1,9 @@
 """RAdam (Liu et al., 2020)."""
 
+from rushlight.optim._functional import radam
 from rushlight.optim._fused import FusedOptimizer
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(FusedOptimizer):

@@ -1,10 +1,11 @@
 """RMSprop (Hinton's lecture 6a; centered: Graves, 2013)."""
 
 from rushlight import _C
+from rushlight.optim._functional import rmsprop
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(FusedOptimizer):

@@ -1,9 +1,10 @@
 """Resilient backpropagation (Riedmiller and Braun, 1993): only the gradient's sign counts."""
 
 from rushlight import _C
+from rushlight.optim._functional import rprop
 from rushlight.optim._fused import FusedOptimizer
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(FusedOptimizer):

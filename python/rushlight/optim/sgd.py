@@ -1,9 +1,10 @@
 """Stochastic gradient descent."""
 
+from rushlight.optim._functional import sgd
 from rushlight.optim._fused import FusedOptimizer
 from rushlight.optim.optimizer import checked
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(FusedOptimizer):

@@ -42,7 +42,7 @@ def margin_ranking_loss(
     return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
-@op("nn.functional", autocast=("full", "full"))
+@op("nn.functional", autocast=("full", "full"), node="SoftMarginLossBackward0")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -65,7 +65,7 @@ def soft_margin_loss(
     return reduced(_C.log1p((-target * input).exp()), reduction)
 
 
-@op("nn.functional", autocast=("full", "full"))
+@op("nn.functional", autocast=("full", "full"), node="MultiMarginLossBackward0")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -108,7 +108,7 @@ def multi_margin_loss(
     return reduced(loss.reshape(()) if single else loss, reduction)
 
 
-@op("nn.functional", autocast=("full", "full"))
+@op("nn.functional", autocast=("full", "full"), node="MultilabelMarginLossBackward0")
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
