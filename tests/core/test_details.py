@@ -84,3 +84,20 @@ def test_gradients_at_nan_and_infinity(call):
         return [str(g) for g in x.grad.add(0.0).tolist()]
 
     assert gradients(rushlight) == ask(gradients)
+
+
+STACKS = {
+    "LSTM": lambda nn, n: nn.LSTM(2, 2, num_layers=n),
+    "GRU": lambda nn, n: nn.GRU(2, 2, n, bidirectional=True),
+    "TransformerEncoder": lambda nn, n: nn.TransformerEncoder(nn.Linear(1, 1), n),
+    "TransformerDecoder": lambda nn, n: nn.TransformerDecoder(nn.Linear(1, 1), n),
+    "Transformer": lambda nn, n: nn.Transformer(2, 1, num_encoder_layers=n),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("layers", [2**31, 2**70])
+def test_a_stack_of_too_many_layers(name, layers):
+    """torch takes memory until there is none, which ends the process."""
+    with pytest.raises(RuntimeError, match="can't allocate memory: a stack of num_layers="):
+        STACKS[name](rushlight.nn, layers)

@@ -12,7 +12,7 @@ from rushlight import _C
 from rushlight.distributed import _diagnosis
 
 _completing = threading.RLock()  # two threads may wait for one Work
-os.register_at_fork(after_in_child=_completing._at_fork_reinit)
+os.register_at_fork(after_in_child=_completing._at_fork_reinit)  # type: ignore[attr-defined]
 _DIFFERENT = "the ranks do not call the same"
 DistBackendError = _C._distributed.DistBackendError
 

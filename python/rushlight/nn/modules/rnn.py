@@ -12,6 +12,7 @@ from rushlight.nn import init
 from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from rushlight.nn.modules.utils import check_layer_count
 from rushlight.nn.parameter import Parameter
 from rushlight.nn.utils.rnn import PackedSequence
 
@@ -45,6 +46,7 @@ def _check_arguments(input_size, hidden_size, num_layers, bias, batch_first, dro
             raise ValueError(f"{name} must be greater than zero, got {value}")
     if num_layers <= 0:
         raise ValueError(f"num_layers must be greater than zero, got {num_layers}")
+    check_layer_count(num_layers)
     if proj_size < 0:
         raise ValueError(
             "proj_size should be a positive integer or zero to disable projections, "

@@ -14,6 +14,7 @@ from rushlight.nn.modules.dropout import Dropout
 from rushlight.nn.modules.linear import Linear
 from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.normalization import LayerNorm
+from rushlight.nn.modules.utils import check_layer_count
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -215,6 +216,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 def _get_clones(module, N):
+    check_layer_count(N)
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 

@@ -5,6 +5,18 @@ from collections.abc import Iterable
 __all__ = ["consume_prefix_in_state_dict_if_present", "factory_kwargs"]
 
 
+_MOST_LAYERS = 1 << 20
+
+
+def check_layer_count(count):
+    """Refuses a stack that would take its memory, and hours, before the machine has no more."""
+    if isinstance(count, int) and count > _MOST_LAYERS:
+        raise RuntimeError(
+            f"can't allocate memory: a stack of num_layers={count} layers\n"
+            f"{_MOST_LAYERS} are the most"
+        )
+
+
 def per_dimension(value, rank):
     """A tuple of `rank` values, from one value or from that many."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * rank
