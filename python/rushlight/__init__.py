@@ -100,6 +100,7 @@ _SUBMODULES = {
     "__config__",
     "accelerator",
     "amp",
+    "_VF",
     "_dynamo",
     "_utils",
     "autograd",

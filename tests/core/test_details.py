@@ -101,3 +101,11 @@ def test_a_stack_of_too_many_layers(name, layers):
     """torch takes memory until there is none, which ends the process."""
     with pytest.raises(RuntimeError, match="can't allocate memory: a stack of num_layers="):
         STACKS[name](rushlight.nn, layers)
+
+
+def test_functions_under_the_name_that_older_layers_use():
+    from rushlight import _VF
+
+    assert _VF.lstm is rushlight.lstm and rushlight._VF is _VF
+    with pytest.raises(AttributeError, match="no_such"):
+        _VF.no_such
