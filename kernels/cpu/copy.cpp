@@ -81,12 +81,15 @@ bool copy_short_rows(const CopyPlan& p, const View& out, const View& in) {
   const auto item = std::int64_t(item_size(out.dtype)), bytes = p.sizes[0] * item;
   if (p.rank < 2 || p.out[0] != 1 || bytes > kShortBytes || p.sizes[1] < kManyRows) return false;
   const bool one_each = p.in[0] == 0 && p.out[1] == p.sizes[0] && item <= 8;
-  if (p.in[0] != 1 && !one_each) return false;
+  const bool backwards = p.in[0] == -1;
+  if (p.in[0] != 1 && !one_each && !backwards) return false;
   for_each_row(outer_of(p), [&](std::int64_t o, std::int64_t i, std::int64_t rows) {
     char* const to = out.as<char>() + o * item;
     const char* const from = in.as<const char>() + i * item;
     if (one_each)
       gather_rows(to, from, out.dtype, p.in[1], 0, rows, p.sizes[0]);
+    else if (backwards)
+      reverse_rows(to, p.out[1], from, p.in[1], rows, p.sizes[0], out.dtype);
     else
       copy_rows(to, p.out[1] * item, from, p.in[1] * item, rows, bytes);
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gaps.h"
+#include "kernels/stored.h"
 #include "runs.h"
 
 namespace rushlight {
@@ -52,6 +53,35 @@ CLONES_512 void copy_vectors_of(char* __restrict to, std::int64_t apart,
     }
 }
 
+// Of kLanes elements and more: the last vector of a row begins so early that it ends with it.
+template <class S, int kBytes>
+CLONES void reverse_vectors(S* __restrict to, std::int64_t apart, const S* __restrict from,
+                            std::int64_t far, std::int64_t rows, std::int64_t row) {
+  constexpr std::int64_t kLanes = kBytes / std::int64_t(sizeof(S));
+  typedef S Vector __attribute__((vector_size(kBytes)));
+  for (std::int64_t r = 0; r < rows; ++r, to += apart, from += far)
+    for (std::int64_t i = 0; i < row; i += kLanes) {
+      const std::int64_t at = std::min(i, row - kLanes);
+      Vector v;
+      std::memcpy(&v, from - at - (kLanes - 1), kBytes);
+      [&]<int... k>(std::integer_sequence<int, k...>) {
+        v = __builtin_shufflevector(v, v, (int(kLanes) - 1 - k)...);
+      }(std::make_integer_sequence<int, int(kLanes)>());
+      std::memcpy(to + at, &v, kBytes);
+    }
+}
+template <class S>
+void reverse(S* to, std::int64_t apart, const S* from, std::int64_t far, std::int64_t rows,
+             std::int64_t row) {
+  const auto bytes = row * std::int64_t(sizeof(S));
+  if constexpr (sizeof(S) <= 8) {
+    if (bytes >= 32) return reverse_vectors<S, 32>(to, apart, from, far, rows, row);
+    if (bytes >= 16) return reverse_vectors<S, 16>(to, apart, from, far, rows, row);
+  }
+  for (std::int64_t r = 0; r < rows; ++r, to += apart, from += far)
+    for (std::int64_t k = 0; k < row; ++k) to[k] = from[-k];
+}
+
 template <class S>
 void gather(S* to, const S* from, std::int64_t far, std::int64_t near, std::int64_t rows,
             std::int64_t row) {
@@ -82,6 +112,13 @@ void copy_rows(char* to, std::int64_t apart, const char* from, std::int64_t far,
   }
 }
 
+void reverse_rows(char* to, std::int64_t apart, const char* from, std::int64_t far,
+                  std::int64_t rows, std::int64_t row, DType dtype) {
+  dispatch_stored_size(dtype, [&]<class S>(Type<S>) {
+    reverse(reinterpret_cast<S*>(to), apart, reinterpret_cast<const S*>(from), far, rows, row);
+  });
+}
+
 void gather_rows(void* to, const void* from, DType dtype, std::int64_t far, std::int64_t near,
                  std::int64_t rows, std::int64_t row) {
   const auto item = std::int64_t(item_size(dtype));
@@ -92,7 +129,7 @@ void gather_rows(void* to, const void* from, DType dtype, std::int64_t far, std:
   if (near == 1 && row > 1)
     return copy_rows(static_cast<char*>(to), row * item, static_cast<const char*>(from), far * item,
                      rows, row * item);
-  dispatch_size(dtype, [&]<class S>(Type<S>) {
+  dispatch_stored_size(dtype, [&]<class S>(Type<S>) {
     gather(static_cast<S*>(to), static_cast<const S*>(from), far, near, rows, row);
   });
 }

@@ -39,6 +39,15 @@ NormShape without_channels(NormShape s) {
   return s;
 }
 
+// Each value `times` times.
+template <class T>
+std::vector<T> repeated(const std::vector<T>& values, Index times) {
+  std::vector<T> all;
+  all.reserve(values.size() * std::size_t(times));
+  for (const T v : values) all.insert(all.end(), std::size_t(times), v);
+  return all;
+}
+
 // One image with its channels innermost: (plane, c).
 template <class S, class T = Compute<S>>
 void normalize_image(const NormShape& s, const S* x, double eps, const T* w, const T* b, T* mean,
@@ -112,6 +121,10 @@ void group_norm(const NormShape& given, const View& input, const View* weight, c
                               mean.as<T>() + n * s.groups, invstd.as<T>() + n * s.groups,
                               out.as<S>() + n * s.c * s.plane);
           });
+    const bool is_short = row < kPart && s.n * s.groups >= kShortRows;
+    const bool repeats = is_short && s.plane > 1;  // weights, one for each element
+    const std::vector<T> we = repeats ? repeated(w, s.plane) : std::vector<T>();
+    const std::vector<T> be = repeats ? repeated(b, s.plane) : std::vector<T>();
     parallel_for(s.n * s.groups, 1 + 16384 / row, [&](Index begin, Index end) {
       if (s.plane == 1 && s.groups == 1 && row >= kPart && row <= kBlock)
         return normalize_rows(input.as<S>() + begin * row, end - begin, row, s.centered, eps,
@@ -120,8 +133,9 @@ void group_norm(const NormShape& given, const View& input, const View* weight, c
       for (Index i = begin; i < end; ++i) {
         const S* x = input.as<S>() + i * row;
         S* y = out.as<S>() + i * row;
-        if (s.plane == 1 && s.groups == 1 && row < kPart && i + kShortRows <= end) {
-          normalize_short_rows(x, row, s.centered, eps, w.data(), b.data(), mean.as<T>() + i,
+        if (is_short && i + kShortRows <= end) {
+          normalize_short_rows(x, row, s.centered, eps, (repeats ? we : w).data(),
+                               (repeats ? be : b).data(), s.groups, i % s.groups, mean.as<T>() + i,
                                invstd.as<T>() + i, y);
           i += kShortRows - 1;
           continue;

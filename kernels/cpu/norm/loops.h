@@ -142,30 +142,49 @@ CLONES_512 void normalize_rows(const S* x, Index rows, Index row, bool centered,
     converted_back.end(y + first * row, taken * row);
   }
 }
-// The same of kShortRows rows of fewer than kPart elements: sums run over the rows side by side, as
-// one row does not fill a vector.
+// Of kShortRows rows of fewer than kPart elements: sums run over the rows side by side, as one row
+// does not fill a vector. Means, and sums of squared differences from them.
 inline constexpr Index kShortRows = 16;
 template <class S, class T = Compute<S>>
-CLONES_512 void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
-                                     const T* __restrict w, const T* __restrict b,
-                                     T* __restrict mean, T* __restrict invstd, S* __restrict y) {
-  double sums[kShortRows] = {}, squares[kShortRows] = {};
-  T m[kShortRows], scales[kShortRows];
+[[gnu::always_inline]] inline void short_moments(const S* __restrict x, Index row, bool centered,
+                                                 T (&m)[kShortRows],
+                                                 double (&squares)[kShortRows]) {
+  double sums[kShortRows] = {};
   for (Index i = 0; i < row && centered; ++i)
     for (Index r = 0; r < kShortRows; ++r) sums[r] += double(load(x + r * row + i));
-  for (Index r = 0; r < kShortRows; ++r) m[r] = T(sums[r] / double(row));
+  for (Index r = 0; r < kShortRows; ++r) m[r] = T(sums[r] / double(row)), squares[r] = 0;
   for (Index i = 0; i < row; ++i)
     for (Index r = 0; r < kShortRows; ++r) {
       const T d = load(x + r * row + i) - m[r];
       squares[r] += double(d * d);
     }
+}
+template <class S>
+CLONES_512 void add_short_moments(const S* x, Index row, Moments* all) {
+  Compute<S> m[kShortRows];
+  double squares[kShortRows];
+  short_moments(x, row, true, m, squares);
+  for (Index r = 0; r < kShortRows; ++r) all[r] = {double(row), double(m[r]), squares[r]};
+}
+// Such rows normalised. Each of `groups` rows has weights of its own, in turns; `group`: those of
+// the first.
+template <class S, class T = Compute<S>>
+CLONES_512 void normalize_short_rows(const S* __restrict x, Index row, bool centered, double eps,
+                                     const T* __restrict w, const T* __restrict b, Index groups,
+                                     Index group, T* __restrict mean, T* __restrict invstd,
+                                     S* __restrict y) {
+  double squares[kShortRows];
+  T m[kShortRows], scales[kShortRows];
+  short_moments(x, row, centered, m, squares);
   for (Index r = 0; r < kShortRows; ++r)
     scales[r] = T(1 / std::sqrt(squares[r] / double(row) + eps));
   for (Index r = 0; r < kShortRows; ++r) {
     mean[r] = m[r];
     invstd[r] = scales[r];
+    const T *const weights = w + group * row, *const biases = b + group * row;
     for (Index i = 0; i < row; ++i)
-      store(y + r * row + i, (load(x + r * row + i) - m[r]) * scales[r] * w[i] + b[i]);
+      store(y + r * row + i, (load(x + r * row + i) - m[r]) * scales[r] * weights[i] + biases[i]);
+    group = group + 1 < groups ? group + 1 : 0;
   }
 }
 // Sums of g * w and of g * w * (x - mean).

@@ -100,6 +100,20 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
       std::vector<Moments> all(std::size_t(s.c));
       column_moments(input.as<S>(), s.n, s.c, all.data());
       for (Index c = 0; c < s.c; ++c) finish(c, all[std::size_t(c)]);
+    } else if (s.n == 1 && s.plane < kPart) {  // instances of a few elements
+      const Index whole = s.c / kShortRows * kShortRows;
+      parallel_for(s.c / kShortRows, 1 + 1024 / s.plane, [&](Index begin, Index end) {
+        Moments all[kShortRows];
+        for (; begin < end; ++begin) {
+          add_short_moments(input.as<S>() + begin * kShortRows * s.plane, s.plane, all);
+          for (Index r = 0; r < kShortRows; ++r) finish(begin * kShortRows + r, all[r]);
+        }
+      });
+      for (Index c = whole; c < s.c; ++c) {
+        Moments all;
+        add_moments(input.as<S>() + c * s.plane, s.plane, all);
+        finish(c, all);
+      }
     } else {
       each_channel(s, [&](Index c) {
         Moments all;

@@ -110,6 +110,7 @@ void totals_by_line(const Job& job, const Steps<Total>& steps, std::int64_t from
 
 // Whether outputs lie side by side in narrow rows, one behind another.
 constexpr std::int64_t kNarrow = 16, kWide = 64;
+constexpr std::int64_t kFewRows = 8, kSetColumns = 256;
 template <class Total>
 bool has_wide_rows(const Job& job, const Steps<Total>& steps) {
   return job.kept.rank && job.kept.axis[0].stride == 1 && job.kept.axis[0].size <= kNarrow &&
@@ -138,6 +139,27 @@ std::int64_t totals_by_wide_row(const Job& job, const Steps<Total>& steps, const
   return wide_rows * folded;
 }
 
+// Outputs in narrow rows, of few elements each: those of `sets` neighbouring rows, for which the
+// r-th elements are brought together, as one row.
+template <class Total>
+void totals_by_sets(const Job& job, const Steps<Total>& steps, const char* first, std::int64_t sets,
+                    std::int64_t o, std::int64_t begin, std::int64_t end, Total* totals) {
+  const auto item = std::int64_t(steps.item);
+  const std::int64_t width = job.kept.axis[0].size, far = job.kept.axis[1].stride * item;
+  const int n = int(sets * width), rows = int(end - begin);
+  alignas(64) std::int64_t lanes[kColumns], dense[kFewRows * kSetColumns];
+  std::int64_t offsets[kFewRows], in_dense[kFewRows];
+  Cursor(job.reduced, 0, begin).take(job.reduced, 0, rows, offsets);
+  for (int r = 0; r < rows; ++r) {
+    in_dense[r] = r * n;
+    copy_rows(reinterpret_cast<char*>(dense) + in_dense[r] * item, width * item,
+              at(first, offsets[r], steps.item), far, sets, width * item);
+  }
+  steps.start(lanes, n);
+  steps.add_rows(job, {dense, in_dense, rows, n, o}, lanes);
+  steps.join_lanes(totals, lanes, n, true);
+}
+
 // The same where outputs lie side by side: whole rows are added, lane by lane.
 template <class Total>
 void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from, std::int64_t to,
@@ -148,11 +170,20 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
   const std::int64_t most = apart <= kNear ? kColumns : kInCache;
   alignas(64) std::int64_t lanes[kColumns], dense[kTogether * kColumns];
   const bool has_wide = last - first > 1 && has_wide_rows(job, steps);
+  const bool in_sets = apart == 1 && width <= kNarrow && last - first <= kFewRows &&
+                       job.kept.rank > 1 && job.kept.axis[1].size > 1;
   for (std::int64_t o = from; o < to;) {
     const std::int64_t column = o % width;
     const int n = static_cast<int>(std::min({most, width - column, to - o}));
     const char* const base =
         at(job.in, Cursor(job.kept, 1, o / width).offset + column * apart, steps.item);
+    if (in_sets && n == width) {
+      const std::int64_t left = job.kept.axis[1].size - o / width % job.kept.axis[1].size;
+      const std::int64_t sets = std::min({left, (to - o) / width, kSetColumns / width});
+      totals_by_sets(job, steps, base, sets, o, first, last, totals + (o - from));
+      o += sets * width;
+      continue;
+    }
     std::int64_t i = first;
     if (has_wide && n == width)
       i += totals_by_wide_row(job, steps, at(base, first * n, steps.item), last - first, n, o,
