@@ -13,6 +13,7 @@
 #include "convert.h"
 #include "resample_bytes.h"
 #include "scratch.h"
+#include "transpose.h"
 
 namespace rushlight {
 namespace {
@@ -324,10 +325,39 @@ void copy_runs(const AxisTaps<T>& d, const AxisTaps<T>& h, Index run, Index plan
   });
 }
 
+// Many planes of a few elements each: some of them side by side, as channels that lie innermost.
+constexpr Index kFewWide = 16, kSide = 64;
+template <class S, class T>
+bool is_of_tiny_planes(const AxisTaps<T>& d, const AxisTaps<T>& h, const AxisTaps<T>& w,
+                       Index planes) {
+  return d.in == 1 && d.out == 1 && planes >= kSide / 2 && !std::is_same_v<S, std::uint8_t> &&
+         std::max(w.in, w.out) <= kFewWide && std::max(h.in, h.out) <= kFewWide;
+}
+template <class S, class T>
+void side_by_side(const AxisTaps<T>& h, const AxisTaps<T>& w, Index planes, const S* x, S* y) {
+  const Index in = h.in * w.in, out = h.out * w.out;
+  const Index most = std::max(in, out) > 2 * kSide ? kSide / 4 : kSide;  // stays in a near cache
+  const Index blocks = (planes + most - 1) / most;
+  parallel_for(blocks, 1 + 32768 / (most * (in + out)), [&](Index begin, Index end) {
+    Scratch<S> from(std::size_t(in * most)), to(std::size_t(out * most));
+    for (; begin < end; ++begin) {
+      const Index first = begin * most, count = std::min(most, planes - first);
+      const AxisTaps<T> side{count, count, 1, true, true, {}, {}, {}, {}};
+      transpose(x + first * in, in, count, in, from.data(), count);
+      if (copies(h, w, side))
+        copy_runs(h, w, count, 1, from.data(), to.data());
+      else
+        Resampler<S>{h, w, side}.volume(from.data(), to.data());
+      transpose(to.data(), count, out, count, y + first * out, out);
+    }
+  });
+}
+
 template <class S, class T>
 void run(const AxisTaps<T>& d, const AxisTaps<T>& h, const AxisTaps<T>& w, Index planes, const S* x,
          S* y) {
   if (copies(d, h, w)) return copy_runs(d, h, w.in, planes, x, y);
+  if (is_of_tiny_planes<S>(d, h, w, planes)) return side_by_side(h, w, planes, x, y);
   const Resampler<S> r{d, h, w};
   const Index in = d.in * h.in * w.in, out = d.out * h.out * w.out;
   if (d.out > 1 || d.in > 1) {
