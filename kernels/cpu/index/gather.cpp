@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/cpu/interruptible.h"
+#include "kernels/cpu/memory_order.h"
 #include "kernels/cpu/positions.h"
 #include "kernels/cpu/read_once.h"
 #include "kernels/cpu/runs.h"
@@ -80,12 +81,25 @@ CLONES bool all_inside(const std::int64_t* at, std::int64_t n, std::int64_t size
   return !outside;
 }
 
+// Whether all lie there, where they are dense.
+bool is_inside(const View& index, std::int64_t size) {
+  const View merged = in_memory_order(index);
+  if (merged.rank != 1 || merged.strides[0] != 1) return false;
+  Interruptible interruptible;
+  bool inside = true;
+  for_each_run(merged.numel, interruptible, [&](std::int64_t first, std::int64_t n) {
+    inside = inside && all_inside(merged.as<const std::int64_t>() + first, n, size);
+  });
+  return inside;
+}
+
 // The first index that does not lie in [0, size). Those that repeat along a dimension are read
 // once.
 BadIndex check_all(const View& index, std::int64_t size) {
   View once = index;
   for (int d = 0; d < index.rank; ++d)
-    if (index.strides[d] == 0) once.sizes[d] = std::min<std::int64_t>(index.sizes[d], 1);
+    if (index.strides[d] == 0 && index.sizes[d] > 1) once.numel /= once.sizes[d], once.sizes[d] = 1;
+  if (is_inside(once, size)) return {};
   const IndexLines lines(once);
   Positions<1> at(lines.rank, once.sizes, {once.strides});
   Interruptible interruptible;

@@ -4,7 +4,6 @@
 #include "kernels/index.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "gather.h"
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/load_as.h"
+#include "kernels/cpu/memory_order.h"
 #include "kernels/cpu/positions.h"
 #include "kernels/cpu/read_once.h"
 #include "kernels/cpu/runs.h"
@@ -153,6 +153,10 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
 
 // One position after the other: where two name the same element, the last one stays, or all add up.
 BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
+  if (list.count == 1 && self.rank == 1 && list.of[0].rank == 1) {  // what scatter does
+    const ScatterMode mode = accumulate ? ScatterMode::add : ScatterMode::assign;
+    if (scatter_elements(self, 0, list.of[0], values, mode, true).which < 0) return {};
+  }
   std::vector<std::int64_t> offsets(std::size_t(list.of[0].numel));
   BadIndex bad;
   serial_for(list.of[0].numel, [&](std::int64_t begin, std::int64_t end) {
@@ -233,29 +237,6 @@ CLONES std::int32_t count_run(const S* x, std::int64_t step, std::int64_t n) {
   else
     for (std::int64_t i = 0; i < n; ++i) found += is_nonzero(x + i * step);
   return found;
-}
-
-// Its elements in an order that reads memory along, what repeats outermost; neighbours are merged.
-View in_memory_order(View v) {
-  const auto apart = [&](int d) {
-    return v.strides[d] ? std::abs(v.strides[d]) : std::numeric_limits<std::int64_t>::max();
-  };
-  for (int d = 1; d < v.rank; ++d)
-    for (int k = d; k > 0 && apart(k) > apart(k - 1); --k) {
-      std::swap(v.sizes[k], v.sizes[k - 1]);
-      std::swap(v.strides[k], v.strides[k - 1]);
-    }
-  int last = 0;
-  for (int d = 1; d < v.rank; ++d) {
-    if (v.strides[last] == v.strides[d] * v.sizes[d]) {
-      v.sizes[last] *= v.sizes[d];
-    } else {
-      v.sizes[++last] = v.sizes[d];
-    }
-    v.strides[last] = v.strides[d];
-  }
-  v.rank = std::min(v.rank, last + 1);
-  return v;
 }
 
 std::int64_t count_nonzero(const View& in) {
