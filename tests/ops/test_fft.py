@@ -4,6 +4,7 @@ import concurrent.futures
 import math
 import re
 
+import numpy
 import pytest
 
 import rushlight
@@ -352,3 +353,27 @@ def test_results_lie_apart(device):
         rushlight.fft.fft(given, dim=dim)
         rushlight.fft.irfft(given, dim=dim)
         assert rushlight.equal(rushlight.view_as_real(x), rushlight.view_as_real(before))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("lines", [1, 2, 3, 7, 8, 9, 15, 16, 17, 20, 21, 33, 36, 100])
+def test_some_lines_at_a_time(lines, dtype, device):
+    """Dense lines and neighbours, as many as fill vectors and a few more; judged by NumPy."""
+    random = numpy.random.default_rng(lines)
+    tolerance = 1e-5 if dtype == "complex64" else 1e-13
+    for n in (1, 2, 3, 4, 5, 8, 16, 30, 33) if not EMULATED else (3, 8):
+        x = random.standard_normal((2, lines, n)) + 1j * random.standard_normal((2, lines, n))
+        x = rushlight.from_numpy(x).to(getattr(rushlight, dtype)).to(device)
+        a = x.cpu().numpy().astype(complex)
+        for y, b in ((x, a), (x.mT, a.swapaxes(1, 2)), (x[..., ::2], a[..., ::2])):
+            for d in (-1, -2):
+                m = 2 * b.shape[d] - 1
+                for found, expected in (
+                    (rushlight.fft.fft(y, dim=d), numpy.fft.fft(b, axis=d)),
+                    (rushlight.fft.ifft(y, dim=d), numpy.fft.ifft(b, axis=d)),
+                    (rushlight.fft.rfft(y.real, dim=d), numpy.fft.rfft(b.real, axis=d)),
+                    (rushlight.fft.irfft(y, m, dim=d), numpy.fft.irfft(b, m, axis=d)),
+                    (rushlight.fft.fft(y.real, dim=d), numpy.fft.fft(b.real, axis=d)),
+                ):
+                    error = numpy.abs(found.cpu().numpy() - expected).max()
+                    assert error <= tolerance * (1 + numpy.abs(expected).max())

@@ -31,76 +31,161 @@ CLONES void put_dense(const T* __restrict re, const T* __restrict im, Index step
       to[2 * l] = re[l] * scale_re, to[2 * l + 1] = im[l] * scale_im;
 }
 
-// Dense lines of pairs, kLines<T> of them, in tiles of as many values. Returns how many values that
-// were, of each line.
 #if defined(__x86_64__)
+// Dense lines of pairs, kLines<T> of them, as many values at a time as a vector holds: pairs are
+// transposed, in two sets of lines, of which real and imaginary parts are then taken together.
+// Returns how many values that were, of each line.
 template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index take_tiles(const T* from, const Index* offsets, Index count,
+[[gnu::target("arch=x86-64-v4")]] Index take_tiles(const T* from, const Numbers& at, Index count,
                                                    T* re, T* im) {
-  constexpr int n = int(kLines<T>);
+  constexpr int n = int(kLines<T>), h = n / 2;
   using V = typename VectorOf<T, n>::type;
-  constexpr auto lanes = std::make_integer_sequence<int, n>();
   Index j = 0;
-  for (; j + n <= count; j += n) {
-    V parts[2][n];
+  for (; j + h <= count; j += h) {
+    V t[2][h];
 #pragma GCC unroll 16
-    for (int l = 0; l < n; ++l) {
-      const T* const x = from + offsets[l] + 2 * j;
-      parts[0][l] = load_vector<V>(x), parts[1][l] = load_vector<V>(x + n);
-      unzip(parts[0][l], parts[1][l], lanes);
-    }
-    by_columns<n, n>(parts[0]);
-    by_columns<n, n>(parts[1]);
+    for (int l = 0; l < n; ++l) t[l / h][l % h] = load_vector<V>(from + at.offsets[l] + 2 * j);
+    by_columns<h, n, 2>(t[0]);
+    by_columns<h, n, 2>(t[1]);
 #pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) {
-      store_vector(re + (j + i) * n, parts[0][i]);
-      store_vector(im + (j + i) * n, parts[1][i]);
+    for (int i = 0; i < h; ++i) {
+      unzip(t[0][i], t[1][i], std::make_integer_sequence<int, n>());
+      store_vector(re + (j + i) * n, t[0][i]);
+      store_vector(im + (j + i) * n, t[1][i]);
     }
   }
   return j;
 }
 template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index put_tiles(const T* re, const T* im, const Index* offsets,
+[[gnu::target("arch=x86-64-v4")]] Index put_tiles(const T* re, const T* im, const Numbers& at,
                                                   Index count, T scale_re, T scale_im, T* to) {
-  constexpr int n = int(kLines<T>);
+  constexpr int n = int(kLines<T>), h = n / 2;
   using V = typename VectorOf<T, n>::type;
-  constexpr auto lanes = std::make_integer_sequence<int, n>();
   Index j = 0;
-  for (; j + n <= count; j += n) {
-    V parts[2][n];
+  for (; j + h <= count; j += h) {
+    V t[2][h];
 #pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) {
-      parts[0][i] = load_vector<V>(re + (j + i) * n) * scale_re;
-      parts[1][i] = load_vector<V>(im + (j + i) * n) * scale_im;
+    for (int i = 0; i < h; ++i) {
+      t[0][i] = load_vector<V>(re + (j + i) * n) * scale_re;
+      t[1][i] = load_vector<V>(im + (j + i) * n) * scale_im;
+      zip(t[0][i], t[1][i], std::make_integer_sequence<int, n>());
     }
-    by_columns<n, n>(parts[0]);
-    by_columns<n, n>(parts[1]);
+    by_columns<h, n, 2>(t[0]);
+    by_columns<h, n, 2>(t[1]);
 #pragma GCC unroll 16
-    for (int l = 0; l < n; ++l) {
-      T* const x = to + offsets[l] + 2 * j;
-      zip(parts[0][l], parts[1][l], lanes);
-      store_vector(x, parts[0][l]);
-      store_vector(x + n, parts[1][l]);
+    for (int l = 0; l < n; ++l) store_vector(to + at.offsets[l] + 2 * j, t[l / h][l % h]);
+  }
+  return j;
+}
+
+// The same of fewer lines, and of what is left over: as many values as fill 16 bytes, in vectors
+// whose four lanes of 16 bytes each hold another line, so that nothing else crosses lanes.
+template <class T>
+inline constexpr int kPiece = int(16 / sizeof(T));  // numbers in a lane, and vectors
+template <class T>
+using Lanes = typename VectorOf<T, 4 * kPiece<T>>::type;
+
+// kPiece vectors: in each lane, the columns of them one after another.
+template <class T, int... k>
+[[gnu::always_inline]] inline void turn_lanes(Lanes<T> (&t)[kPiece<T>],
+                                              std::integer_sequence<int, k...>) {
+  constexpr int n = sizeof...(k), p = kPiece<T>;
+#pragma GCC unroll 2
+  for (int round = 1; round < p; round *= 2) {
+    Lanes<T> zipped[p];
+#pragma GCC unroll 2
+    for (int i = 0; i < p / 2; ++i) {
+      const Lanes<T> a = t[i], b = t[i + p / 2];
+      zipped[2 * i] = __builtin_shufflevector(a, b, (k / p * p + k % p / 2 + k % 2 * n)...);
+      zipped[2 * i + 1] =
+          __builtin_shufflevector(a, b, (k / p * p + p / 2 + k % p / 2 + k % 2 * n)...);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < p; ++i) t[i] = zipped[i];
+  }
+}
+template <class T>
+[[gnu::target("arch=x86-64-v4")]] Index take_pieces(const T* from, const Numbers& at, Index count,
+                                                    T* re, T* im, Index j) {
+  constexpr int p = kPiece<T>, n = 4 * p;
+  Index offsets[n];  // beyond the last line, that one again
+  for (Index l = 0; l < n; ++l) offsets[l] = at.offsets[std::min(l, at.count - 1)];
+  const __mmask16 lines = first_lanes(at.count);
+  for (; j + p / 2 <= count; j += p / 2) {
+    Lanes<T> t[p];
+#pragma GCC unroll 4
+    for (int i = 0; i < p; ++i) {
+      const T* const x = from + 2 * j;
+      __m512 v = _mm512_castps128_ps512(load_vector<__m128>(x + offsets[i]));
+      v = _mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + p]), 1);
+      v = _mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + 2 * p]), 2);
+      t[i] = Lanes<T>(_mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + 3 * p]), 3));
+    }
+    turn_lanes<T>(t, std::make_integer_sequence<int, n>());
+#pragma GCC unroll 2
+    for (int i = 0; i < p / 2; ++i) {
+      using W = Wide<T>;
+      W::store(re + (j + i) * at.count, lines, typename W::Vector(t[2 * i]));
+      W::store(im + (j + i) * at.count, lines, typename W::Vector(t[2 * i + 1]));
     }
   }
   return j;
 }
 template <class T>
-bool takes_tiles(const Numbers& at) {
-  return at.count == kLines<T> && at.step == 2 && prefers_wide_vectors();
+[[gnu::target("arch=x86-64-v4")]] Index put_pieces(const T* re, const T* im, const Numbers& at,
+                                                   Index count, T scale_re, T scale_im, T* to,
+                                                   Index j) {
+  constexpr int p = kPiece<T>, n = 4 * p;
+  const Index lines = at.count;
+  const __mmask16 mask = first_lanes(lines);
+  for (; j + p / 2 <= count; j += p / 2) {
+    Lanes<T> t[p];
+#pragma GCC unroll 2
+    for (int i = 0; i < p / 2; ++i) {
+      t[2 * i] = Lanes<T>(Wide<T>::load(mask, re + (j + i) * lines)) * scale_re;
+      t[2 * i + 1] = Lanes<T>(Wide<T>::load(mask, im + (j + i) * lines)) * scale_im;
+    }
+    turn_lanes<T>(t, std::make_integer_sequence<int, n>());
+#pragma GCC unroll 4
+    for (int i = 0; i < p; ++i) {
+      T* const x = to + 2 * j;
+      const __m512d v = __m512d(t[i]);
+      const __m256d low = __builtin_shufflevector(v, v, 0, 1, 2, 3);
+      const __m256d high = __builtin_shufflevector(v, v, 4, 5, 6, 7);
+      const auto put = [&](int line, __m128d v) {
+        if (line < lines) store_vector(x + at.offsets[line], v);
+      };
+      put(i, _mm256_castpd256_pd128(low));
+      put(i + p, _mm256_extractf128_pd(low, 1));
+      put(i + 2 * p, _mm256_castpd256_pd128(high));
+      put(i + 3 * p, _mm256_extractf128_pd(high, 1));
+    }
+  }
+  return j;
+}
+
+template <class T>
+Index take_quickly(const T* from, const Numbers& at, Index count, T* re, T* im) {
+  if (at.step != 2 || at.count > kLines<T> || !prefers_wide_vectors()) return 0;
+  const Index done = at.count == kLines<T> ? take_tiles(from, at, count, re, im) : 0;
+  return take_pieces(from, at, count, re, im, done);
+}
+template <class T>
+Index put_quickly(const T* re, const T* im, const Numbers& at, Index count, T scale_re, T scale_im,
+                  T* to) {
+  if (at.step != 2 || at.count > kLines<T> || !prefers_wide_vectors()) return 0;
+  const Index done =
+      at.count == kLines<T> ? put_tiles(re, im, at, count, scale_re, scale_im, to) : 0;
+  return put_pieces(re, im, at, count, scale_re, scale_im, to, done);
 }
 #else
 template <class T>
-Index take_tiles(const T*, const Index*, Index, T*, T*) {
+Index take_quickly(const T*, const Numbers&, Index, T*, T*) {
   return 0;
 }
 template <class T>
-Index put_tiles(const T*, const T*, const Index*, Index, T, T, T*) {
+Index put_quickly(const T*, const T*, const Numbers&, Index, T, T, T*) {
   return 0;
-}
-template <class T>
-bool takes_tiles(const Numbers&) {
-  return false;
 }
 #endif
 
@@ -133,7 +218,7 @@ void take_pairs(const T* from, const Numbers& at, Index present, Index n, Planes
   else if (are_apart(at, 2))
     take_dense(from + at.offsets[0], at.step, lines, present, to.re, to.im);
   else {
-    const Index done = takes_tiles<T>(at) ? take_tiles(from, at.offsets, present, to.re, to.im) : 0;
+    const Index done = take_quickly(from, at, present, to.re, to.im);
     for (Index l = 0; l < lines; ++l) {
       const T* x = from + at.offsets[l] + done * at.step;
       for (Index j = done; j < present; ++j, x += at.step)
@@ -152,8 +237,7 @@ void put_pairs(Planes<T> from, const Numbers& at, Index n, T scale_re, T scale_i
   else if (are_apart(at, 2))
     put_dense(from.re, from.im, at.step, lines, n, scale_re, scale_im, to + at.offsets[0]);
   else {
-    const Index done =
-        takes_tiles<T>(at) ? put_tiles(from.re, from.im, at.offsets, n, scale_re, scale_im, to) : 0;
+    const Index done = put_quickly(from.re, from.im, at, n, scale_re, scale_im, to);
     for (Index l = 0; l < lines; ++l) {
       T* x = to + at.offsets[l] + done * at.step;
       for (Index j = done; j < n; ++j, x += at.step)

@@ -18,7 +18,9 @@ namespace {
 
 using namespace fft;
 
-constexpr Index kLongLine = 512;  // dense and of small factors: fast by itself
+constexpr Index kLongLine = 256;  // dense and of small factors: fast by itself
+template <class T>
+constexpr Index kMostLines = kLines<T> + kLines<T> / 4;
 constexpr Index kWork = 1 << 15;  // values that a thread transforms at least
 
 template <class T>
@@ -41,18 +43,23 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
   const Strided<2>& starts = lines.starts;
   // Of a run of neighbours, or of all.
   const Index run = starts.rank && starts.sizes[0] >= together ? starts.sizes[0] : starts.numel;
-  const Index in_run = (run + together - 1) / together;
+  // A few lines that are left over, beside neighbours: half a spectrum has one more than others.
+  const Index left = run % together;
+  const bool joins = run > together && 4 * left <= together && starts.strides[0][0] == 1;
+  const Index in_run = (run + together - 1) / together - (joins && left);
   const Index blocks = starts.numel / run * in_run;
   const auto work = [&](Index begin, Index end) {
-    Scratch<T> memory(std::size_t(4 * values * together));
+    Scratch<T> memory(std::size_t(4 * values * (together + together / 4)));
     for (; begin < end; ++begin) {
       const Index part = begin % in_run * together;
-      const Index first = begin / in_run * run + part, count = std::min(together, run - part);
-      Index to[kLines<T>], from[kLines<T>];
+      const bool is_last = begin % in_run + 1 == in_run;
+      const Index first = begin / in_run * run + part, count = is_last ? run - part : together;
+      Index to[kMostLines<T>], from[kMostLines<T>];
+      Index at[2] = {first * starts.strides[0][0], first * starts.strides[1][0]};
       for (Index l = 0; l < count; ++l) {
-        Index at[2] = {(first + l) * starts.strides[0][0], (first + l) * starts.strides[1][0]};
-        if (starts.rank > 1) starts.at(first + l, at);
+        if (starts.rank > 1 && (l == 0 || run == starts.numel)) starts.at(first + l, at);
         to[l] = at[0] * out_width, from[l] = at[1] * in_width;
+        at[0] += starts.strides[0][0], at[1] += starts.strides[1][0];
       }
       const Index size = values * count;
       T* const m = memory.data();

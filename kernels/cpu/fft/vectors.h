@@ -26,12 +26,12 @@ template <class V, class T>
   std::memcpy(to, &v, sizeof v);
 }
 
-// a[0] b[0] a[1] b[1] ..., in two vectors.
-template <class V, int... k>
+// a[0] b[0] a[1] b[1] ..., in two vectors, of elements of w numbers each.
+template <int w = 1, class V, int... k>
 [[gnu::always_inline]] inline void zip(V& a, V& b, std::integer_sequence<int, k...>) {
   constexpr int n = sizeof...(k);
-  const V low = __builtin_shufflevector(a, b, (k / 2 + k % 2 * n)...);
-  b = __builtin_shufflevector(a, b, (n / 2 + k / 2 + k % 2 * n)...);
+  const V low = __builtin_shufflevector(a, b, (k / w / 2 * w + k % w + k / w % 2 * n)...);
+  b = __builtin_shufflevector(a, b, (n / 2 + k / w / 2 * w + k % w + k / w % 2 * n)...);
   a = low;
 }
 // The way back: what is even, and what is odd.
@@ -42,8 +42,9 @@ template <class V, int... k>
   a = even;
 }
 
-// `rows` vectors of n: the columns of them one after another. rows is a power of two.
-template <int rows, int n, class V>
+// `rows` vectors of n: the columns of them one after another, of elements of w numbers. rows is a
+// power of two.
+template <int rows, int n, int w = 1, class V>
 [[gnu::always_inline]] inline void by_columns(V (&t)[rows]) {
 #pragma GCC unroll 4
   for (int round = 1; round < rows; round *= 2) {
@@ -51,7 +52,7 @@ template <int rows, int n, class V>
 #pragma GCC unroll 16
     for (int i = 0; i < rows / 2; ++i) {
       mixed[2 * i] = t[i], mixed[2 * i + 1] = t[i + rows / 2];
-      zip(mixed[2 * i], mixed[2 * i + 1], std::make_integer_sequence<int, n>());
+      zip<w>(mixed[2 * i], mixed[2 * i + 1], std::make_integer_sequence<int, n>());
     }
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) t[i] = mixed[i];
