@@ -37,11 +37,29 @@ struct PointwiseCall {
   const Scalar* parameters;
 };
 
+// What a device computes of pairs as they lie, beside what csrc makes of their parts: a + alpha b,
+// a b, a / b, either of these with the conjugate of b, and of one number its size, its conjugate
+// and z / |z|.
+enum class ComplexFormula : std::uint8_t {
+  sum,
+  product,
+  quotient,
+  conjugate_product,
+  conjugate_quotient,
+  size,
+  conjugate,
+  unit
+};
+inline constexpr int kComplexFormulas = 8;
+
 // Backend::pointwise. `op` is the index of the struct in PointwiseOps. forward() returns the linear
 // position of an integer divisor that is zero, before anything is written; else -1.
 struct PointwiseKernels {
   std::int64_t (*forward)(int op, const PointwiseCall&);
   void (*backward)(int op, const PointwiseCall&);
+  // Null where the device has none. Operands are complex numbers of one dtype, or real ones of its
+  // parts' dtype; `computes` is that of the parts.
+  void (*complex)(ComplexFormula f, const PointwiseCall&);
 };
 extern const PointwiseKernels cpu_pointwise;
 

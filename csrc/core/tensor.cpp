@@ -157,7 +157,7 @@ void refuse_stored(std::string_view op, DType d) {
                                      : "cast first: x.to(torch.float32)");
 }
 
-static const Body& start_stored_view(View& v, const Tensor& t) {
+const Body& start_stored_view(View& v, const Tensor& t) {
   if (!t) fail<RuntimeError>("an undefined tensor was given to a kernel");
   check_alive(t);
   const Body& b = *t.body();

@@ -131,6 +131,7 @@ View stored_view_of(const Tensor& t, Sizes broadcast_to);
 // The beginning of both, with all their checks: data and dtype. The caller adds a geometry that
 // lies inside the tensor's own.
 const Body& start_view(View& v, const Tensor& t);
+const Body& start_stored_view(View& v, const Tensor& t);
 // Throws for a tensor of a device that is gone; free for CPU tensors.
 void check_alive(const Tensor& t);
 

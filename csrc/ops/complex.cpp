@@ -1,7 +1,8 @@
 // Complex tensors and their real and imaginary parts, which lie side by side. Note: a view of the
 // other kind has other dimensions than its base, so no recorded write goes through it.
+#include "ops/pointwise/complex.h"
+
 #include "ops/ops.h"
-#include "ops/pointwise/pointwise.h"
 #include "ops/view.h"
 
 namespace rushlight {
@@ -116,9 +117,11 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
 
 Tensor conj(const Tensor& input) {
   if (!is_complex(input.dtype())) return input;
-  Tensor out = empty_like(input);
-  {
+  const Input in[] = {as_input(input)};
+  Tensor out = of_pairs(ComplexFormula::conjugate, in, 1, input.dtype());
+  if (!out) {
     const GradMode off(false);
+    out = empty_like(input);
     copy_bits(real(out), real(input));
     copy_bits(imag(out), neg(imag(input)));
   }

@@ -2,6 +2,8 @@
 // is quicker than one element after the other for wider gaps, and for writing.
 #include "gaps.h"
 
+#include "kernels/stored.h"
+
 namespace rushlight {
 namespace {
 
@@ -11,7 +13,8 @@ CLONES void every_second(S* __restrict to, const S* __restrict from, std::int64_
 }
 template <class S>
 void gather(S* __restrict to, const S* __restrict from, std::int64_t step, std::int64_t n) {
-  if (step == 2) return every_second(to, from, n);
+  if constexpr (sizeof(S) <= 8)
+    if (step == 2) return every_second(to, from, n);
 #pragma GCC unroll 4
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }
@@ -27,6 +30,7 @@ void with_size(std::size_t item, F&& f) {
     case 1: return f(Type<std::uint8_t>{});
     case 2: return f(Type<std::uint16_t>{});
     case 4: return f(Type<std::uint32_t>{});
+    case 16: return f(Type<Bytes16>{});
     default: return f(Type<std::uint64_t>{});
   }
 }

@@ -5,7 +5,8 @@
 
 namespace rushlight {
 
-// Elements of `item` bytes (1, 2, 4 or 8); the step counts elements and is none of the dense side.
+// Elements of `item` bytes (1, 2, 4, 8 or 16); the step counts elements and is none of the dense
+// side.
 void bring_together(void* to, const void* from, std::size_t item, std::int64_t step,
                     std::int64_t n);
 void take_apart(void* to, std::size_t item, std::int64_t step, const void* from, std::int64_t n);

@@ -84,7 +84,7 @@ Tensor selected(const Tensor& mask, const Input& a, const Input& b, DType dtype)
 }
 
 // What adds the parts alone: of the pairs that the numbers are, in one pass; else undefined.
-Tensor of_pairs(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype) {
+Tensor as_sum(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype) {
   if (!is<Add>(op) && !is<Sub>(op) && !is<Rsub>(op) && !is<Neg>(op)) return {};
   Tensor pairs[2];
   Input inputs[2];
@@ -104,7 +104,7 @@ Tensor value_of(const PointwiseOp& op, const Input* in, const Scalar* parameters
   const GradMode off(false);
   if (is<Where>(op)) return selected(*in[0].tensor, in[1], in[2], dtype);
   if (is<MaskedFill>(op)) return selected(*in[1].tensor, in[2], in[0], dtype);
-  if (Tensor out = of_pairs(op, in, parameters, dtype)) return out;
+  if (Tensor out = as_sum(op, in, parameters, dtype)) return out;
   const auto* function = op.inputs == 1 ? complex_function(op.name) : nullptr;
   if (is<Abs>(op)) return apply<Hypot>(real(*in[0].tensor), imag(*in[0].tensor));
   if (is<Angle>(op)) return apply<Atan2>(imag(*in[0].tensor), real(*in[0].tensor));
@@ -131,6 +131,33 @@ Tensor value_of(const PointwiseOp& op, const Input* in, const Scalar* parameters
   if (is<Sub>(op)) return tensor_of(a - scaled(b), dtype);
   if (is<Rsub>(op)) return tensor_of(b - scaled(a), dtype);
   return answer_of(op, a, b);
+}
+
+// The same by a kernel of pairs; undefined where no device has one for this op, or this one has
+// not.
+Tensor by_kernel(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype,
+                 const Tensor* target = nullptr) {
+  common_device(op, in, {});  // throws
+  const Input swapped[] = {in[op.inputs - 1], in[0]}, twice[] = {in[0], in[0]};
+  const Input inverse[] = {as_input(Scalar(1)), in[0]};
+  using enum ComplexFormula;
+  const auto one = [&](ComplexFormula f) { return of_pairs(f, in, 1, dtype, 1, target); };
+  const auto two = [&](ComplexFormula f, const Input* of, double alpha = 1) {
+    return of_pairs(f, of, 2, dtype, alpha, target);
+  };
+  const double alpha = op.parameters ? parameters[0].as_double() : 1;
+  const bool by_number = is<Pow>(op) && !in[1].tensor;
+  if (is<Add>(op)) return two(sum, in, alpha);
+  if (is<Sub>(op)) return two(sum, in, -alpha);
+  if (is<Rsub>(op)) return two(sum, swapped, -alpha);
+  if (is<Mul>(op)) return two(product, in);
+  if (is<Div>(op)) return two(ComplexFormula::quotient, in);
+  if (is<Square>(op) || (by_number && in[1].scalar.as_double() == 2)) return two(product, twice);
+  if (is<Reciprocal>(op) || (by_number && in[1].scalar.as_double() == -1))
+    return two(ComplexFormula::quotient, inverse);
+  if (is<Abs>(op)) return one(size);
+  if (is<Sgn>(op)) return one(unit);
+  return {};
 }
 
 // The same, of many numbers in pieces: what a formula makes of one stays in a processor's cache.
@@ -230,6 +257,22 @@ void place_numbers(const PointwiseOp& op, Input* in, Tensor* placed, DType dtype
     }
 }
 
+// Whether a kernel could write the result where it goes, as nothing is recorded.
+bool written_in_place(const PointwiseOp& op, const Input* in, const Scalar* parameters, DType dtype,
+                      const Tensor& target) {
+  Shape shape;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].tensor) continue;
+    if (needs_grad(*in[i].tensor)) return false;
+    shape = broadcast(shape, in[i].tensor->sizes());
+  }
+  if (target.dtype() != dtype || !(target.shape() == shape)) return false;
+  check_target(op, {Into::self, &target}, shape, dtype, false);
+  if (!by_kernel(op, in, parameters, dtype, &target)) return false;
+  finish_inplace(target);
+  return true;
+}
+
 }  // namespace
 
 Tensor of_complex(const PointwiseOp& op, const Input* given, const Scalar* parameters, Into into) {
@@ -245,9 +288,12 @@ Tensor of_complex(const PointwiseOp& op, const Input* given, const Scalar* param
     place_numbers(op, in, placed, common);
     if (into.kind == Into::self && is<Abs>(op))
       fail<RuntimeError>("In-place abs is not supported for complex tensors.\nuse z.abs()");
+    if (into.kind == Into::self && written_in_place(op, in, parameters, common, *into.target))
+      return *into.target;
     out = composed(op, in, parameters);
     if (!out) {
-      out = value_in_pieces(op, in, parameters, common);
+      out = by_kernel(op, in, parameters, common);
+      if (!out) out = value_in_pieces(op, in, parameters, common);
       if (!out) refuse(op, common);
       if (out.dtype() != DType::boolean)
         out = record_complex(op, in, parameters, std::move(out), first, second,

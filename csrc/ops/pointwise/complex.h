@@ -1,6 +1,7 @@
-// Complex numbers in parts, and their elementary functions as formulas of real ones: the kernels
-// compute with real numbers only.
+// Complex numbers in parts, and their elementary functions as formulas of real ones; and arithmetic
+// by kernels of pairs, where a device has them.
 #pragma once
+#include "kernels/complex_formulas.h"
 #include "ops/value.h"
 
 namespace rushlight {
@@ -16,9 +17,7 @@ inline Value with_sign_of(const Value& size, const Value& sign) {
   return apply_to_values<Copysign>(size, sign);
 }
 
-struct ComplexNumber {  // in parts, each a tensor or a scalar
-  Value re, im;
-};
+using ComplexNumber = ComplexParts<Value>;  // each a tensor or a scalar
 ComplexNumber operator+(const ComplexNumber& a, const ComplexNumber& b);
 ComplexNumber operator-(const ComplexNumber& a, const ComplexNumber& b);
 ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b);
@@ -46,6 +45,11 @@ bool is(const PointwiseOp& op) {
 inline Tensor inverse_or_zero(const Tensor& size) {
   return apply<Where>(apply<Eq>(size, Scalar(0)), zeros_like(size), apply<Reciprocal>(size));
 }
+// Without history, by a kernel of pairs as they lie; undefined where the device has none
+// (complex_pairs.cpp). Inputs become this complex dtype; the result goes to `target` if it is
+// given.
+Tensor of_pairs(ComplexFormula f, const Input* in, int inputs, DType dtype, double alpha = 1,
+                const Tensor* target = nullptr);
 // complex_gradients.cpp
 Tensor record_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Tensor out,
                       bool number_first, bool of_number, bool overwrites);

@@ -20,17 +20,7 @@ static Value with_product(const Value& sum, const Value& x, const Value& y, doub
 ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
   return {with_product(a.re * b.re, a.im, b.im, -1), with_product(a.re * b.im, a.im, b.re, 1)};
 }
-// The quotient of the divisor's parts, the smaller by the larger, cannot overflow (Smith's method).
-// By 0 each part is divided alone.
-ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b) {
-  const Value wide = abs(b.re) >= abs(b.im);
-  const Value large = where(wide, b.re, b.im), small = where(wide, b.im, b.re);
-  const Value none = large == Value(0), ratio = where(none, large, small / large);
-  const Value scale = Value(1) / where(none, abs(large), large + small * ratio);
-  const Value re = where(wide, a.re + a.im * ratio, a.re * ratio + a.im);
-  const Value im = where(wide, a.im - a.re * ratio, a.im * ratio - a.re);
-  return {where(none, a.re, re) * scale, where(none, a.im, im) * scale};
-}
+ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b) { return quotient(a, b); }
 
 ComplexNumber exp(const ComplexNumber& z) {
   const Value size = exp(z.re), gone = size == Value(0);

@@ -35,12 +35,20 @@ struct Kept {
 template <class Op>
 Tensor by_conjugate(const Tensor& g, const Kept& k) {
   if (!k.tensor) return apply<Op>(g, k.number);
-  return apply<Op>(g, conj(k.tensor.get()));
+  const Tensor of = k.tensor.get();
+  if (!is_complex(of.dtype())) return apply<Op>(g, of);
+  if (!grad_enabled()) {
+    using enum ComplexFormula;
+    const Input in[] = {as_input(g), as_input(of)};
+    const auto f = std::is_same_v<Op, Mul> ? conjugate_product : conjugate_quotient;
+    if (Tensor out = of_pairs(f, in, 2, g.dtype())) return out;
+  }
+  return apply<Op>(g, conj(of));
 }
 
 Tensor gradient_of_one(const PointwiseOp& op, const Tensor& g, const Tensor& z) {
+  if (is<Abs>(op)) return mul(apply<Sgn>(z), g);
   const Tensor inverse = inverse_or_zero(apply<Abs>(z));
-  if (is<Abs>(op)) return mul(z, mul(g, inverse));
   if (is<Sgn>(op)) {  // what is across the number turns it
     const Tensor unit = apply<Sgn>(z);
     return mul(sub(g, mul(unit, real(mul(g, conj(unit))))), inverse);

@@ -11,17 +11,20 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
     check_alive(t);
     const auto item = std::int64_t(item_size(b.dtype));
     if (std::size_t((b.offset + b.numel) * item) > b.storage->bytes) [[unlikely]]
-      view_of(t);  // throws
+      stored_view_of(t);  // throws, but for a tensor without elements
     // Another thread may have changed it while a copy of another operand was made.
     if (!b.contiguous || b.numel != numel_) [[unlikely]]
       fail_changed(t);
-    if (is_only_stored(b.dtype)) [[unlikely]]
+    if (is_only_stored(b.dtype) && !(complex_ && is_complex(b.dtype))) [[unlikely]]
       refuse_stored("kernel", b.dtype);
     o = {static_cast<char*>(b.storage->data) + b.offset * item, &kOne, b.dtype};
     return;
   }
   View v;
-  start_view(v, t);
+  if (complex_ && is_complex(b.dtype))
+    start_stored_view(v, t);
+  else
+    start_view(v, t);
   std::int64_t* strides = strides_[count_].data();
   broadcast_strides(b.shape, b.strides.data(), shape_, strides);
   o = {v.data, strides, v.dtype};

@@ -11,8 +11,9 @@ inline constexpr std::int64_t kOne = 1;  // the stride of dense memory
 class CallGeometry {
  public:
   // `dense`: every tensor is row-major of exactly this shape; then nothing has to be computed.
-  CallGeometry(const Shape& shape, std::int64_t numel, bool dense)
-      : shape_(shape), numel_(numel), dense_(dense) {}
+  // `complex`: so may tensors be.
+  CallGeometry(const Shape& shape, std::int64_t numel, bool dense, bool complex = false)
+      : shape_(shape), numel_(numel), dense_(dense), complex_(complex) {}
   void bind(Operand& o, const Tensor& t);  // checks t against its storage's end
   void bind(Operand& o, const Scalar& scalar) {
     o = {const_cast<Scalar*>(&scalar), nullptr, DType::float64};
@@ -28,7 +29,7 @@ class CallGeometry {
 
   const Shape& shape_;
   std::int64_t numel_;
-  bool dense_, ordered_ = false;
+  bool dense_, complex_, ordered_ = false;
   int count_ = 0;
   int order_[kMaxRank];  // the fastest dimension first
   Operand* operands_[kOperands];

@@ -159,11 +159,16 @@ Tensor complex_product(Tensor x, const ReducedShape& over, bool keepdim) {
   for (int d = 0; d < x.dim(); ++d) {
     if (!(over.mask >> d & 1)) continue;
     if (x.size(d) == 0) x = apply<Add>(sum(x, Shape{d}, true), Scalar(1));
+    Tensor odd;  // what is left over, multiplied
     while (x.size(d) > 1) {
       const std::int64_t half = x.size(d) / 2;
-      const Tensor both = mul(narrow(x, d, 0, half), narrow(x, d, half, half));
-      x = x.size(d) % 2 ? cat({both, narrow(x, d, 2 * half, 1)}, d) : both;
+      if (x.size(d) % 2) {
+        const Tensor one = narrow(x, d, 2 * half, 1);
+        odd = odd ? mul(odd, one) : one;
+      }
+      x = mul(narrow(x, d, 0, half), narrow(x, d, half, half));
     }
+    if (odd) x = mul(x, odd);
   }
   if (x.dim() == 0) return clone(x);
   Shape kept;

@@ -22,15 +22,18 @@ enum class BlockType : std::uint8_t {
   int8,
   int16,
   int32,
-  bfloat16
+  bfloat16,
+  complex64,
+  complex128
 };
-inline constexpr int kBlockTypes = 9;
-inline constexpr std::size_t kBlockItem[] = {4, 8, 8, 1, 1, 1, 2, 4, 2};
-constexpr DType kBlockDType[] = {DType::float32, DType::float64, DType::int64,
-                                 DType::uint8,   DType::boolean, DType::int8,
-                                 DType::int16,   DType::int32,   DType::bfloat16};
+inline constexpr int kBlockTypes = 11;
+inline constexpr std::size_t kBlockItem[] = {4, 8, 8, 1, 1, 1, 2, 4, 2, 8, 16};
+constexpr DType kBlockDType[] = {DType::float32,  DType::float64,   DType::int64,     DType::uint8,
+                                 DType::boolean,  DType::int8,      DType::int16,     DType::int32,
+                                 DType::bfloat16, DType::complex64, DType::complex128};
 
-// stride counts elements of `dtype`; 0 repeats the first one.
+// stride counts elements of `dtype`; 0 repeats the first one. A block of complex numbers also takes
+// real ones of its parts' dtype.
 void read_block(BlockType type, void* block, DType dtype, const void* from, std::int64_t stride,
                 std::int64_t n);
 void write_block(BlockType type, const void* block, DType dtype, void* to, std::int64_t stride,

@@ -1,6 +1,7 @@
 // Small calls: what does not lie dense, or not in the op's type, passes through a block as short as
 // the call is. No segments, no cursors: setting those up would take longer than the elements.
 #include "job.h"
+#include "kernels/stored.h"
 
 namespace rushlight {
 namespace {
@@ -25,7 +26,7 @@ void scatter(S* to, const S* from, std::int64_t far, std::int64_t near, std::int
 void run_few(const Job& job) {
   const PointwiseCall& c = job.call;
   const std::int64_t row = c.sizes[c.rank - 1], rows = c.rank == 2 ? c.sizes[0] : 1;
-  alignas(64) char blocks[kMaxOperands][kFew * 8];
+  alignas(64) char blocks[kMaxOperands][kFew * kMaxItemSize];
   void* pointers[kMaxOperands] = {};
   PointwiseLoop loop = job.loop;
   unsigned moved = 0;  // bits of outputs that are not written where they lie
@@ -48,7 +49,7 @@ void run_few(const Job& job) {
     } else if (i < job.outputs) {
       moved |= 1u << i;
     } else if (same) {
-      dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+      dispatch_stored_size(o.dtype, [&]<class S>(Type<S>) {
         gather(reinterpret_cast<S*>(blocks[i]), static_cast<const S*>(o.data), far, near, rows,
                row);
       });
@@ -67,7 +68,7 @@ void run_few(const Job& job) {
     const BlockType type = job.types[i];
     const std::int64_t near = o.strides[c.rank - 1], far = c.rank == 2 ? o.strides[0] : row;
     if (o.dtype == kBlockDType[int(type)]) {
-      dispatch_size(o.dtype, [&]<class S>(Type<S>) {
+      dispatch_stored_size(o.dtype, [&]<class S>(Type<S>) {
         scatter(static_cast<S*>(o.data), reinterpret_cast<const S*>(blocks[i]), far, near, rows,
                 row);
       });

@@ -23,7 +23,8 @@ constexpr std::int64_t kTileRows = 64, kTileColumns = 1024;
 
 // Whether input i of a call of two dimensions is dense along the first, the others' far one.
 bool is_transposed(const PointwiseCall& c, const Operand& o) {
-  return o.data && !o.is_scalar() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1;
+  return o.data && !o.is_scalar() && o.strides[0] == 1 && o.strides[1] > 1 && c.sizes[0] > 1 &&
+         o.dtype != DType::complex128;  // as large as what transposes moves at a time
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ bool run_rows(const Job& job, std::int64_t begin, std::int64_t end) {
   const PointwiseCall& c = job.call;
   const int last = c.rank - 1;
   const std::int64_t row = c.sizes[last];
-  alignas(64) char numbers[kMaxOperands][kFew * 8];
+  alignas(64) char numbers[kMaxOperands][kFew * kMaxItemSize];
   void* at[kMaxOperands];
   std::int64_t items[kMaxOperands];  // bytes of an element, 0 of a number
   PointwiseLoop loop = job.loop;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "complex.h"
 #include "job.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/short_rows.h"
@@ -257,7 +258,7 @@ void run(const Job& job) {
   const std::int64_t grain = job.is_slow ? kSlowGrain : kGrain;
   if (c.rank == 1 && c.numel <= grain) {  // the common small call: nothing to convert
     void* pointers[kMaxOperands];
-    alignas(64) char numbers[kMaxOperands][kFew * 8];
+    alignas(64) char numbers[kMaxOperands][kFew * kMaxItemSize];
     bool is_direct = true;
     PointwiseLoop loop = job.loop;
     for (int i = 0; i < job.operands; ++i) {
@@ -454,6 +455,6 @@ void backward(int op, const PointwiseCall& c) {
 
 }  // namespace
 
-const PointwiseKernels cpu_pointwise = {&forward, &backward};
+const PointwiseKernels cpu_pointwise = {&forward, &backward, &run_complex};
 
 }  // namespace rushlight

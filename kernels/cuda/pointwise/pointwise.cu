@@ -118,6 +118,6 @@ void backward(int op, const PointwiseCall& c) { row_at(op).backward[int(c.comput
 
 }  // namespace
 
-const PointwiseKernels pointwise_kernels = {forward, backward};
+const PointwiseKernels pointwise_kernels = {forward, backward, nullptr};
 
 }  // namespace rushlight::gpu
