@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/wide_vector.h"
 #include "kernels/host_device.h"
-#include "vectors.h"
+#include "wide_block.h"
 
 namespace rushlight::fft {
 namespace {
@@ -17,153 +16,33 @@ bool are_apart(const Numbers& at, Index apart) {
   return true;
 }
 
+// Rows of pairs, `step` numbers from each other, into planes and back.
 template <class T>
-CLONES void take_dense(const T* __restrict from, Index step, Index width, Index n, T* __restrict re,
-                       T* __restrict im) {
+CLONES void take_rows(const T* __restrict from, Index step, Index width, Index n, T* __restrict re,
+                      T* __restrict im) {
   for (Index j = 0; j < n; ++j, from += step, re += width, im += width)
     for (Index l = 0; l < width; ++l) re[l] = from[2 * l], im[l] = from[2 * l + 1];
 }
 template <class T>
-CLONES void put_dense(const T* __restrict re, const T* __restrict im, Index step, Index width,
-                      Index n, T scale_re, T scale_im, T* __restrict to) {
+CLONES void put_rows(const T* __restrict re, const T* __restrict im, Index step, Index width,
+                     Index n, T scale_re, T scale_im, T* __restrict to) {
   for (Index j = 0; j < n; ++j, to += step, re += width, im += width)
     for (Index l = 0; l < width; ++l)
       to[2 * l] = re[l] * scale_re, to[2 * l + 1] = im[l] * scale_im;
 }
 
 #if defined(__x86_64__)
-// Dense lines of pairs, kLines<T> of them, as many values at a time as a vector holds: pairs are
-// transposed, in two sets of lines, of which real and imaginary parts are then taken together.
-// Returns how many values that were, of each line.
 template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index take_tiles(const T* from, const Numbers& at, Index count,
-                                                   T* re, T* im) {
-  constexpr int n = int(kLines<T>), h = n / 2;
-  using V = typename VectorOf<T, n>::type;
-  Index j = 0;
-  for (; j + h <= count; j += h) {
-    V t[2][h];
-#pragma GCC unroll 16
-    for (int l = 0; l < n; ++l) t[l / h][l % h] = load_vector<V>(from + at.offsets[l] + 2 * j);
-    by_columns<h, n, 2>(t[0]);
-    by_columns<h, n, 2>(t[1]);
-#pragma GCC unroll 16
-    for (int i = 0; i < h; ++i) {
-      unzip(t[0][i], t[1][i], std::make_integer_sequence<int, n>());
-      store_vector(re + (j + i) * n, t[0][i]);
-      store_vector(im + (j + i) * n, t[1][i]);
-    }
-  }
-  return j;
+void take_dense(const T* from, Index step, Index width, Index n, T* re, T* im) {
+  (prefers_wide_vectors() ? take_wide_rows<T> : take_rows<T>)(from, step, width, n, re, im);
 }
 template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index put_tiles(const T* re, const T* im, const Numbers& at,
-                                                  Index count, T scale_re, T scale_im, T* to) {
-  constexpr int n = int(kLines<T>), h = n / 2;
-  using V = typename VectorOf<T, n>::type;
-  Index j = 0;
-  for (; j + h <= count; j += h) {
-    V t[2][h];
-#pragma GCC unroll 16
-    for (int i = 0; i < h; ++i) {
-      t[0][i] = load_vector<V>(re + (j + i) * n) * scale_re;
-      t[1][i] = load_vector<V>(im + (j + i) * n) * scale_im;
-      zip(t[0][i], t[1][i], std::make_integer_sequence<int, n>());
-    }
-    by_columns<h, n, 2>(t[0]);
-    by_columns<h, n, 2>(t[1]);
-#pragma GCC unroll 16
-    for (int l = 0; l < n; ++l) store_vector(to + at.offsets[l] + 2 * j, t[l / h][l % h]);
-  }
-  return j;
+void put_dense(const T* re, const T* im, Index step, Index width, Index n, T scale_re, T scale_im,
+               T* to) {
+  (prefers_wide_vectors() ? put_wide_rows<T> : put_rows<T>)(re, im, step, width, n, scale_re,
+                                                            scale_im, to);
 }
-
-// The same of fewer lines, and of what is left over: as many values as fill 16 bytes, in vectors
-// whose four lanes of 16 bytes each hold another line, so that nothing else crosses lanes.
-template <class T>
-inline constexpr int kPiece = int(16 / sizeof(T));  // numbers in a lane, and vectors
-template <class T>
-using Lanes = typename VectorOf<T, 4 * kPiece<T>>::type;
-
-// kPiece vectors: in each lane, the columns of them one after another.
-template <class T, int... k>
-[[gnu::always_inline]] inline void turn_lanes(Lanes<T> (&t)[kPiece<T>],
-                                              std::integer_sequence<int, k...>) {
-  constexpr int n = sizeof...(k), p = kPiece<T>;
-#pragma GCC unroll 2
-  for (int round = 1; round < p; round *= 2) {
-    Lanes<T> zipped[p];
-#pragma GCC unroll 2
-    for (int i = 0; i < p / 2; ++i) {
-      const Lanes<T> a = t[i], b = t[i + p / 2];
-      zipped[2 * i] = __builtin_shufflevector(a, b, (k / p * p + k % p / 2 + k % 2 * n)...);
-      zipped[2 * i + 1] =
-          __builtin_shufflevector(a, b, (k / p * p + p / 2 + k % p / 2 + k % 2 * n)...);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < p; ++i) t[i] = zipped[i];
-  }
-}
-template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index take_pieces(const T* from, const Numbers& at, Index count,
-                                                    T* re, T* im, Index j) {
-  constexpr int p = kPiece<T>, n = 4 * p;
-  Index offsets[n];  // beyond the last line, that one again
-  for (Index l = 0; l < n; ++l) offsets[l] = at.offsets[std::min(l, at.count - 1)];
-  const __mmask16 lines = first_lanes(at.count);
-  for (; j + p / 2 <= count; j += p / 2) {
-    Lanes<T> t[p];
-#pragma GCC unroll 4
-    for (int i = 0; i < p; ++i) {
-      const T* const x = from + 2 * j;
-      __m512 v = _mm512_castps128_ps512(load_vector<__m128>(x + offsets[i]));
-      v = _mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + p]), 1);
-      v = _mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + 2 * p]), 2);
-      t[i] = Lanes<T>(_mm512_insertf32x4(v, load_vector<__m128>(x + offsets[i + 3 * p]), 3));
-    }
-    turn_lanes<T>(t, std::make_integer_sequence<int, n>());
-#pragma GCC unroll 2
-    for (int i = 0; i < p / 2; ++i) {
-      using W = Wide<T>;
-      W::store(re + (j + i) * at.count, lines, typename W::Vector(t[2 * i]));
-      W::store(im + (j + i) * at.count, lines, typename W::Vector(t[2 * i + 1]));
-    }
-  }
-  return j;
-}
-template <class T>
-[[gnu::target("arch=x86-64-v4")]] Index put_pieces(const T* re, const T* im, const Numbers& at,
-                                                   Index count, T scale_re, T scale_im, T* to,
-                                                   Index j) {
-  constexpr int p = kPiece<T>, n = 4 * p;
-  const Index lines = at.count;
-  const __mmask16 mask = first_lanes(lines);
-  for (; j + p / 2 <= count; j += p / 2) {
-    Lanes<T> t[p];
-#pragma GCC unroll 2
-    for (int i = 0; i < p / 2; ++i) {
-      t[2 * i] = Lanes<T>(Wide<T>::load(mask, re + (j + i) * lines)) * scale_re;
-      t[2 * i + 1] = Lanes<T>(Wide<T>::load(mask, im + (j + i) * lines)) * scale_im;
-    }
-    turn_lanes<T>(t, std::make_integer_sequence<int, n>());
-#pragma GCC unroll 4
-    for (int i = 0; i < p; ++i) {
-      T* const x = to + 2 * j;
-      const __m512d v = __m512d(t[i]);
-      const __m256d low = __builtin_shufflevector(v, v, 0, 1, 2, 3);
-      const __m256d high = __builtin_shufflevector(v, v, 4, 5, 6, 7);
-      const auto put = [&](int line, __m128d v) {
-        if (line < lines) store_vector(x + at.offsets[line], v);
-      };
-      put(i, _mm256_castpd256_pd128(low));
-      put(i + p, _mm256_extractf128_pd(low, 1));
-      put(i + 2 * p, _mm256_castpd256_pd128(high));
-      put(i + 3 * p, _mm256_extractf128_pd(high, 1));
-    }
-  }
-  return j;
-}
-
+// Dense lines; returns how many values were moved, of each.
 template <class T>
 Index take_quickly(const T* from, const Numbers& at, Index count, T* re, T* im) {
   if (at.step != 2 || at.count > kLines<T> || !prefers_wide_vectors()) return 0;
@@ -179,6 +58,15 @@ Index put_quickly(const T* re, const T* im, const Numbers& at, Index count, T sc
   return put_pieces(re, im, at, count, scale_re, scale_im, to, done);
 }
 #else
+template <class T>
+void take_dense(const T* from, Index step, Index width, Index n, T* re, T* im) {
+  take_rows(from, step, width, n, re, im);
+}
+template <class T>
+void put_dense(const T* re, const T* im, Index step, Index width, Index n, T scale_re, T scale_im,
+               T* to) {
+  put_rows(re, im, step, width, n, scale_re, scale_im, to);
+}
 template <class T>
 Index take_quickly(const T*, const Numbers&, Index, T*, T*) {
   return 0;
