@@ -196,13 +196,17 @@ struct AddOne {
   }
 };
 
+// Some lines one after another, and how far they are from each other.
+struct Neighbours {
+  std::int64_t lines, to, from, at;
+};
 // The loops of one of them: what walks over the lines is compiled once.
 struct Scatter {
   void (*along)(void* to, std::int64_t to_step, const void* from, std::int64_t from_step,
                 std::int64_t n, const void* context);
-  std::int64_t (*each)(void* to, std::int64_t step, std::int64_t base_step, const void* from,
-                       std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
-                       std::int64_t n, std::int64_t size, const void* context);
+  void (*each)(void* to, std::int64_t step, std::int64_t base_step, const void* from,
+               std::int64_t from_step, const std::int64_t* at, std::int64_t at_step, std::int64_t n,
+               std::int64_t size, const Neighbours& lines, const void* context);
   const void* context;
 };
 template <class S, class F>
@@ -211,19 +215,32 @@ void scatter_along(void* to, std::int64_t to_step, const void* from, std::int64_
   static_cast<const F*>(context)->along(static_cast<S*>(to), to_step, static_cast<const S*>(from),
                                         from_step, n);
 }
+// A value outside was changed by another thread since the check: it is passed over.
+template <class F>
+[[gnu::always_inline]] inline void each_inside(const std::int64_t* at, std::int64_t step,
+                                               std::int64_t n, std::int64_t size, const F& f) {
+  for (std::int64_t first = 0; first < n;)
+    first += 1 + each_index(at + first * step, step, n - first, size,
+                            [&](std::int64_t i, std::int64_t v) { f(first + i, v); });
+}
 template <class S, class F>
-std::int64_t scatter_each(void* to, std::int64_t step, std::int64_t base_step, const void* from,
-                          std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
-                          std::int64_t n, std::int64_t size, const void* context) {
+void scatter_each(void* to, std::int64_t step, std::int64_t base_step, const void* from,
+                  std::int64_t from_step, const std::int64_t* at, std::int64_t at_step,
+                  std::int64_t n, std::int64_t size, const Neighbours& given, const void* context) {
   const F combine = *static_cast<const F*>(context);
-  S* const y = static_cast<S*>(to);
-  const S* const x = static_cast<const S*>(from);
-  if (step == 1 && base_step == 0 && from_step == 1 && at_step == 1)
-    return each_index(at, 1, n, size,
-                      [=](std::int64_t i, std::int64_t v) { combine(y + v, x + i); });
-  return each_index(at, at_step, n, size, [=](std::int64_t i, std::int64_t v) {
-    combine(y + (v * step + i * base_step), x + i * from_step);
-  });
+  const Neighbours lines = given;
+  S* y = static_cast<S*>(to);
+  const S* x = static_cast<const S*>(from);
+  const bool is_dense = step == 1 && base_step == 0 && from_step == 1 && at_step == 1;
+  for (std::int64_t line = 0; line < lines.lines;
+       ++line, y += lines.to, x += lines.from, at += lines.at) {
+    if (is_dense)
+      each_inside(at, 1, n, size, [=](std::int64_t i, std::int64_t v) { combine(y + v, x + i); });
+    else
+      each_inside(at, at_step, n, size, [=](std::int64_t i, std::int64_t v) {
+        combine(y + (v * step + i * base_step), x + i * from_step);
+      });
+  }
 }
 template <class S, class F>
 Scatter scatter_by(const F& combine) {  // which must outlive it
@@ -286,27 +303,27 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
     const auto item = std::int64_t(item_size(self.dtype));
     Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides});
     Interruptible interruptible;
-    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+    for (std::int64_t line = 0, some; line < lines.lines; line += some, at.skip(some)) {
       const char* from = src.as<const char>() + at.offset[0] * item;
       const auto* value = index.as<const std::int64_t>() + at.offset[1];
       char* to = self.as<char>() + at.offset[2] * item;
-      // A value outside was changed by another thread since the check: it is passed over.
+      some = 1;
       if (lines.step == 0) {
         if (const std::int64_t v = checked_index(value, size); v >= 0)
           for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
             scatter.along(to + (v * step + first * base_step) * item, base_step,
                           from + first * src_step * item, src_step, n, scatter.context);
           });
-      } else {
-        for (std::int64_t i = 0; i < lines.length;) {
-          const std::int64_t n = std::min(kRun, lines.length - i);
-          const std::int64_t done =
-              scatter.each(to + i * base_step * item, step, base_step, from + i * src_step * item,
-                           src_step, value + i * lines.step, lines.step, n, size, scatter.context);
-          i += done < n ? done + 1 : n;
-          interruptible.done(n);
-        }
+        continue;
       }
+      some = std::clamp<std::int64_t>(kRun / std::max<std::int64_t>(1, lines.length), 1, at.left());
+      const Neighbours neighbours = {some, at.step(2), at.step(0), at.step(1)};
+      for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+        scatter.each(to + first * base_step * item, step, base_step, from + first * src_step * item,
+                     src_step, value + first * lines.step, lines.step, n, size, neighbours,
+                     scatter.context);
+        interruptible.done(n * (some - 1));
+      });
     }
   };
   if (mode == ScatterMode::assign) {
