@@ -63,6 +63,10 @@ Tensor answer_of(const PointwiseOp& op, const ComplexNumber& a, const ComplexNum
   return {};
 }
 
+bool is_power(const PointwiseOp& op, const Input* in, double exponent) {
+  return is<Pow>(op) && !in[1].tensor && in[1].scalar.as_double() == exponent;
+}
+
 // Powers that are formulas of their own are computed without a logarithm.
 ComplexNumber power(const ComplexNumber& a, const ComplexNumber& b) {
   if (!b.re.is_scalar()) return pow(a, b);
@@ -108,14 +112,18 @@ Tensor value_of(const PointwiseOp& op, const Input* in, const Scalar* parameters
   const auto* function = op.inputs == 1 ? complex_function(op.name) : nullptr;
   if (is<Abs>(op)) return apply<Hypot>(real(*in[0].tensor), imag(*in[0].tensor));
   if (is<Angle>(op)) return apply<Atan2>(imag(*in[0].tensor), real(*in[0].tensor));
-  const bool in_double = (function && function->in_double) || is<Pow>(op);
+  const bool in_double = (function && function->in_double) ||
+                         (is<Pow>(op) && !is_power(op, in, 2) && !is_power(op, in, -1));
   const DType computed = in_double ? DType::complex128 : dtype;
   const ComplexNumber a =
       op.inputs == 2 ? operand_of(op, in, 0, computed) : number_of(in[0], computed);
   if (function) return tensor_of(function->value(a), dtype);
   if (op.inputs == 1) {
     if (is<Neg>(op)) return tensor_of({-a.re, -a.im}, dtype);
-    if (is<Sgn>(op)) return mul(*in[0].tensor, inverse_or_zero(apply<Abs>(*in[0].tensor)));
+    if (is<Sgn>(op)) {
+      const Value scale = inverse_or_zero(apply<Abs>(*in[0].tensor));
+      return tensor_of({a.re * scale, a.im * scale}, dtype);
+    }
     return answer_of(op, a);
   }
   if (op.inputs != 2) return {};
@@ -146,15 +154,13 @@ Tensor by_kernel(const PointwiseOp& op, const Input* in, const Scalar* parameter
     return of_pairs(f, of, 2, dtype, alpha, target);
   };
   const double alpha = op.parameters ? parameters[0].as_double() : 1;
-  const bool by_number = is<Pow>(op) && !in[1].tensor;
   if (is<Add>(op)) return two(sum, in, alpha);
   if (is<Sub>(op)) return two(sum, in, -alpha);
   if (is<Rsub>(op)) return two(sum, swapped, -alpha);
   if (is<Mul>(op)) return two(product, in);
   if (is<Div>(op)) return two(ComplexFormula::quotient, in);
-  if (is<Square>(op) || (by_number && in[1].scalar.as_double() == 2)) return two(product, twice);
-  if (is<Reciprocal>(op) || (by_number && in[1].scalar.as_double() == -1))
-    return two(ComplexFormula::quotient, inverse);
+  if (is<Square>(op) || is_power(op, in, 2)) return two(product, twice);
+  if (is<Reciprocal>(op) || is_power(op, in, -1)) return two(ComplexFormula::quotient, inverse);
   if (is<Abs>(op)) return one(size);
   if (is<Sgn>(op)) return one(unit);
   return {};
