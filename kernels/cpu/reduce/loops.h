@@ -111,13 +111,17 @@ typename P::Total line_total(const T* line, std::int64_t stride, std::int64_t at
   return total;
 }
 
+// The last half of the columns into the first, until n are left: each step in vectors.
 template <class Total, class Join>
-void fold_columns(Total* __restrict totals, const Total* __restrict columns, int n, int folded) {
-  for (int k = 0; k < n; ++k) {
-    Total all = columns[k];
-    for (int f = 1; f < folded; ++f) all = Join::join(all, columns[f * n + k]);
-    totals[k] = all;
+void fold_columns(Total* totals, Total* columns, int n, int folded) {
+  while (folded > 1) {
+    const int half = folded / 2, rest = folded - half;
+    const Total* const other = columns + rest * n;
+#pragma GCC ivdep
+    for (int k = 0; k < half * n; ++k) columns[k] = Join::join(columns[k], other[k]);
+    folded = rest;
   }
+  std::copy_n(columns, n, totals);
 }
 
 // Dense lines of at most a block: many of them by one call.

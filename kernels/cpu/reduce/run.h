@@ -37,8 +37,8 @@ struct Steps {
   void (*start)(void* lanes, int n);
   void (*add_rows)(const Job& job, const Rows& rows, void* lanes);
   void (*join_lanes)(Total* totals, const void* lanes, int n, bool first);
-  // Totals of `folded` times n columns into those of n.
-  void (*fold)(Total* totals, const Total* columns, int n, int folded);
+  // Totals of `folded` times n columns, which it overwrites, into those of n.
+  void (*fold)(Total* totals, Total* columns, int n, int folded);
   bool is_centered;  // reads what belongs to an output
   Total (*join)(Total, Total);
   void (*finish)(const Job& job, std::int64_t from, Total* totals, std::int64_t n);
