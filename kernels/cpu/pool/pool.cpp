@@ -45,6 +45,7 @@ template <class S>
 CLONES void max_row(const S* x, Index stride, Index n, int first, Compute<S>* best, int* at) {
   if (stride == 1) return max_steps<1>(x, stride, n, first, best, at);
   if (stride == 2) return max_steps<2>(x, stride, n, first, best, at);
+  if (stride == 3) return max_steps<3>(x, stride, n, first, best, at);
   max_steps<0>(x, stride, n, first, best, at);
 }
 
