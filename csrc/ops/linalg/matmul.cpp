@@ -145,12 +145,17 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
                        tensor.sizes(), " to have the same number of elements, but got ",
                        self.numel(), " and ", tensor.numel(), " elements respectively");
   refuse_bool(self, "dot");
-  Tensor out = empty({1, 1}, self.dtype(), self.device());
+  Tensor out;
   {
     const GradMode off(false);
-    run_product(unsqueeze(self, 0), unsqueeze(tensor, 1), out, 1, 0);
-    out = view(out, Shape());
-    out->base = {};
+    if (is_complex(self.dtype())) {
+      out = sum(mul(self, tensor), {}, false);
+    } else {
+      out = empty({1, 1}, self.dtype(), self.device());
+      run_product(unsqueeze(self, 0), unsqueeze(tensor, 1), out, 1, 0);
+      out = view(out, Shape());
+      out->base = {};
+    }
   }
   return record(
       "DotBackward0", std::move(out),
