@@ -121,7 +121,7 @@ def test_infinities_and_no_numbers(name, device):
     parts = torch.tensor([[a, b] for a in special for b in special], device=device)
     z = torch.view_as_complex(parts)
     found = BINARY[name][0](z[:, None], z)
-    for i in range(len(z)):
+    for i in range(0, len(z), 9 if EMULATED else 1):
         for j in range(0, len(z), 7):
             one = BINARY[name][0](z[i], z[j])
             for part in ("real", "imag"):
@@ -139,7 +139,8 @@ def test_products_along_dimensions(device):
 
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_gradients(create_graph, device):
-    (x, _), (y, _) = (numbers((3, 9), torch.complex128, device, k) for k in (0, 1))
+    shape = (2, 2) if EMULATED else (3, 9)
+    (x, _), (y, _) = (numbers(shape, torch.complex128, device, k) for k in (0, 1))
     r = y.real.clone()
     for f in (torch.mul, torch.div, lambda a, b: (a * b).abs(), lambda a, b: (a / b).sgn()):
         for other in (y, r):
