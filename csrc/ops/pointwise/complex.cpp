@@ -318,6 +318,8 @@ Tensor of_complex(const PointwiseOp& op, const Input* given, const Scalar* param
     finish_inplace(*into.target);
     return *into.target;
   }
+  for (int i = 0; i < op.inputs; ++i)
+    if (in[i].tensor) needs_copy(*into.target, *in[i].tensor);  // throws where they overlap in part
   copy_(*into.target, out);
   return *into.target;
 }
