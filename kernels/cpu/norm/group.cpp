@@ -41,10 +41,10 @@ NormShape without_channels(NormShape s) {
 
 // Each value `times` times.
 template <class T>
-std::vector<T> repeated(const std::vector<T>& values, Index times) {
+std::vector<T> repeated(const T* values, Index n, Index times) {
   std::vector<T> all;
-  all.reserve(values.size() * std::size_t(times));
-  for (const T v : values) all.insert(all.end(), std::size_t(times), v);
+  all.reserve(std::size_t(n * times));
+  for (Index i = 0; i < n; ++i) all.insert(all.end(), std::size_t(times), values[i]);
   return all;
 }
 
@@ -107,8 +107,8 @@ void image_gradients(const NormShape& s, const S* g, const S* x, const T* w, con
 
 void group_norm(const NormShape& given, const View& input, const View* weight, const View* bias,
                 double eps, const View& mean, const View& invstd, const View& out) {
-  const bool is_short = given.plane == 1 && given.groups == 1 && given.c <= kBlock;
-  const NormShape s = weight || bias || given.inside || is_short ? given : without_channels(given);
+  const bool is_block = given.plane == 1 && given.groups == 1 && given.c <= kBlock;
+  const NormShape s = weight || bias || given.inside || is_block ? given : without_channels(given);
   const Index channels = s.c / s.groups, row = channels * s.plane;
   dispatch_floating(input.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
@@ -123,8 +123,10 @@ void group_norm(const NormShape& given, const View& input, const View* weight, c
           });
     const bool is_short = row < kPart && s.n * s.groups >= kShortRows;
     const bool repeats = is_short && s.plane > 1;  // weights, one for each element
-    const std::vector<T> we = repeats ? repeated(w, s.plane) : std::vector<T>();
-    const std::vector<T> be = repeats ? repeated(b, s.plane) : std::vector<T>();
+    const std::vector<T> all_w = repeated(w.data(), repeats ? s.c : 0, s.plane);
+    const std::vector<T> all_b = repeated(b.data(), repeats ? s.c : 0, s.plane);
+    const T* const each_w = repeats ? all_w.data() : w.data();
+    const T* const each_b = repeats ? all_b.data() : b.data();
     parallel_for(s.n * s.groups, 1 + 16384 / row, [&](Index begin, Index end) {
       if (s.plane == 1 && s.groups == 1 && row >= kPart && row <= kBlock)
         return normalize_rows(input.as<S>() + begin * row, end - begin, row, s.centered, eps,
@@ -134,9 +136,8 @@ void group_norm(const NormShape& given, const View& input, const View* weight, c
         const S* x = input.as<S>() + i * row;
         S* y = out.as<S>() + i * row;
         if (is_short && i + kShortRows <= end) {
-          normalize_short_rows(x, row, s.centered, eps, (repeats ? we : w).data(),
-                               (repeats ? be : b).data(), s.groups, i % s.groups, mean.as<T>() + i,
-                               invstd.as<T>() + i, y);
+          normalize_short_rows(x, row, s.centered, eps, each_w, each_b, s.groups, i % s.groups,
+                               mean.as<T>() + i, invstd.as<T>() + i, y);
           i += kShortRows - 1;
           continue;
         }
