@@ -96,11 +96,13 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
       a[c] = invstd.as<T>()[c] * value_or<T>(weight, c, 1);
       b[c] = value_or<T>(bias, c, 0) - T(all.mean) * a[c];
     };
+    const bool are_short = s.n == 1 && s.plane < kPart;  // instances of a few elements
+    const bool scales_at_once = s.plane > 1 && !are_short && reads_planes(s);
     if (s.plane == 1) {
       std::vector<Moments> all(std::size_t(s.c));
       column_moments(input.as<S>(), s.n, s.c, all.data());
       for (Index c = 0; c < s.c; ++c) finish(c, all[std::size_t(c)]);
-    } else if (s.n == 1 && s.plane < kPart) {  // instances of a few elements
+    } else if (are_short) {
       const Index whole = s.c / kShortRows * kShortRows;
       parallel_for(s.c / kShortRows, 1 + 1024 / s.plane, [&](Index begin, Index end) {
         Moments all[kShortRows];
@@ -119,10 +121,10 @@ void batch_norm(const NormShape& s, const View& input, const View* weight, const
         Moments all;
         each_piece(s, c, input.as<S>(), [&](const S* x, Index n) { add_moments(x, n, all); });
         finish(c, all);
-        if (reads_planes(s)) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
+        if (scales_at_once) scale_channel(s, c, input.as<S>(), a[c], b[c], out.as<S>());
       });
     }
-    if (!reads_planes(s)) scale_all(s, input.as<S>(), a.data(), b.data(), out.as<S>());
+    if (!scales_at_once) scale_all(s, input.as<S>(), a.data(), b.data(), out.as<S>());
   });
 }
 
