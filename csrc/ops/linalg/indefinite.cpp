@@ -1,6 +1,7 @@
 // L D L^T, or L D L^H, of symmetric and Hermitian matrices, and solving with it: by LAPACK, on the
 // host also where the matrices are a GPU's.
 #include "ops/linalg/columns.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/triangular.h"
 
 namespace rushlight {
