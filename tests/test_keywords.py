@@ -27,6 +27,10 @@ REFUSED = {
         "torch.addmm": "out_dtype", "torch.baddbmm": "out_dtype", "torch.bmm": "out_dtype",
         "torch.mm": "out_dtype",
     },
+    "torch's documentation says tensor, its function takes input": {
+        "torch.nn.functional.one_hot": "tensor"
+    },
+    "no tensor is quantized, and of others torch takes no list": {"torch.dequantize": "tensors"},
     "old constructors, of which torch.tensor() and torch.empty() are the current ways": {
         "torch.Tensor.new": "cls storage other size",
     },

@@ -143,9 +143,13 @@ UNREAD = {
         "_pytree:register_pytree_node(to_dumpable_context)"
     ),
     "a CPU is one device, whose work is done when a call returns": (
-        "cpu:Event.record(stream) cpu:Event.wait(stream) cpu:Stream.__init__(priority) "
-        "cpu:Stream.wait_event(event) cpu:Stream.wait_stream(stream) "
-        "cpu:current_stream(device) cpu:set_device(device) cpu:synchronize(device)"
+        "__init__:Event.record(stream) __init__:Event.wait(stream) "
+        "__init__:Stream.__init__(priority) __init__:Stream.wait_event(event) "
+        "__init__:Stream.wait_stream(stream) "
+        "__init__:current_stream(device) __init__:set_device(device) __init__:synchronize(device)"
+    ),
+    "a mask that holds everywhere reads no position": (
+        "masks:noop_mask(head) masks:noop_mask(token_kv) masks:noop_mask(token_q)"
     ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",

@@ -34,7 +34,7 @@ DIFFERENT = {
         "torch.Tensor.add torch.Tensor.cpu torch.Tensor.floor_divide torch.Tensor.mul "
         "torch.Tensor.new_ones torch.Tensor.new_tensor torch.Tensor.requires_grad_ "
         "torch.Tensor.sub torch.Tensor.true_divide torch.linalg.matrix_exp "
-        "torch.linspace torch.logspace torch.nn.functional.gelu "
+        "torch.linspace torch.logspace torch.nn.functional.gelu torch.nn.functional.one_hot "
         "torch.nn.functional.scaled_dot_product_attention torch.tensor"
     ),
     "only GPUs have products of 16-bit matrices with float32 results": (
@@ -51,6 +51,7 @@ DIFFERENT = {
         "torch.Tensor.subtract torch.Tensor.subtract_ torch.subtract"
     ),
     "out= and dtype= come by name": "torch.norm",
+    "no tensor is quantized, and of others torch takes no list": "torch.dequantize",
     "torch's stubs say reduction=1, its functions take 0 (tests/ops/test_number_forms.py)": (
         "torch.binary_cross_entropy_with_logits torch.cosine_embedding_loss torch.ctc_loss "
         "torch.hinge_embedding_loss torch.kl_div torch.margin_ranking_loss "

@@ -6,7 +6,19 @@ from rushlight import _C
 from rushlight._C import Tensor
 from rushlight._table import Number, op
 
-__all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
+__all__ = ["dequantize", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
+
+
+@op("torch", "Tensor")
+def dequantize(input: Tensor):
+    """A float32 tensor of the same values: no tensor here is quantized.
+
+    Shape: any, kept.
+
+    >>> torch.dequantize(torch.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    return input.to(_C.float32)
 
 
 def _check_range(low, high):

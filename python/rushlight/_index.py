@@ -8,7 +8,7 @@ TORCH = {
     "rushlight._creation": "empty_permuted from_file range",
     "rushlight._defaults": "get_device_module get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
-    "rushlight._fake_quantize": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+    "rushlight._fake_quantize": "dequantize fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
@@ -31,6 +31,7 @@ TORCH = {
 }
 
 TENSOR = {
+    "rushlight._fake_quantize": "dequantize",
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
     "rushlight._spectral": "istft stft",

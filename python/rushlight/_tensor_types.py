@@ -13,6 +13,8 @@ from rushlight._warn_once import warn_once
 
 __all__ = ["is_tensor", "set_default_tensor_type", "typename"]
 
+_default_on_gpu = False  # by set_default_tensor_type()
+
 
 def construct(args, dtype, device, name):
     """What the constructor called `name` makes of sizes, or of data."""
@@ -107,7 +109,8 @@ def set_default_tensor_type(t):
     """Sets the dtype of new floating-point tensors by a legacy type or its name.
 
     Args:
-        t: torch.FloatTensor, torch.DoubleTensor, ... or such a name.
+        t: torch.FloatTensor, torch.cuda.HalfTensor, ... or such a name; of a GPU, new tensors
+            are there.
 
     >>> torch.set_default_tensor_type(torch.FloatTensor)
     """
@@ -117,9 +120,19 @@ def set_default_tensor_type(t):
     )
     name = t if isinstance(t, str) else getattr(t, "_legacy_name", str(t))
     kind = name.removeprefix("torch.").removesuffix("Tensor")
+    device = "cuda" if kind.startswith("cuda.") else None
+    kind = kind.removeprefix("cuda.")
     if kind not in DTYPES:
-        raise TypeError(f"invalid type object: {name}; only CPU types can be the default here")
+        raise TypeError(f"invalid type object: {name}; it is not the type of any tensor")
+    from rushlight._defaults import set_default_device
+
+    if device and not _C._cuda.device_count():
+        raise TypeError(f"type {name} not available. There is no GPU.")
+    global _default_on_gpu
     _C._set_default_dtype(DTYPES[kind])
+    if device or _default_on_gpu:
+        set_default_device(device)
+    _default_on_gpu = device is not None
 
 
 @op("torch")

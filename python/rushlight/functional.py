@@ -18,7 +18,7 @@ from rushlight._table import absent, op
 
 # Of the top level, which imports their modules at the first use.
 _OF_TORCH = (
-    "cdist chain_matmul lu norm pca_lowrank split svd_lowrank unique unique_consecutive "
+    "cdist chain_matmul istft lu norm pca_lowrank split stft svd_lowrank unique unique_consecutive "
     "unravel_index"
 ).split()
 __all__ = [

@@ -32,3 +32,19 @@ def test_modules_of_devices(virtual_gpus):
     assert torch.get_device_module(torch.zeros(1).device) is torch.cpu
     with torch.cpu.stream(torch.cpu.current_stream()):
         pass
+
+
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
+def test_the_default_tensor_type_may_be_of_a_gpu():
+    with pytest.raises(TypeError, match="not available"), torch.cuda.virtual(0):
+        torch.set_default_tensor_type(torch.cuda.HalfTensor)
+    with torch.cuda.virtual(1):
+        try:
+            torch.set_default_tensor_type(torch.cuda.HalfTensor)
+            x = torch.tensor([1.5])
+            assert x.dtype is torch.float16 and x.is_cuda and torch.zeros(2).is_cuda
+            torch.set_default_tensor_type("torch.cuda.DoubleTensor")
+            assert torch.ones(1).dtype is torch.float64
+        finally:
+            torch.set_default_tensor_type(torch.FloatTensor)
+    assert torch.ones(1).device.type == "cpu" and torch.ones(1).dtype is torch.float32

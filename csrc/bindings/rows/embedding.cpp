@@ -47,15 +47,15 @@ tensor([[2.],
               "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
               "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
               As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
-  op<&one_hot>(m, "one_hot(tensor, num_classes=-1)", As::functional,
+  op<&one_hot>(m, "one_hot(input, num_classes=-1)", As::functional,
                R"(Class indices as rows of zeros with a single 1.
 
 Args:
-    tensor: int64 class indices.
+    input: int64 class indices.
     num_classes: how many classes; -1 for the largest index and one.
 
 Shape:
-    tensor (*) gives (*, num_classes).
+    input (*) gives (*, num_classes).
 
 >>> torch.nn.functional.one_hot(torch.tensor([1, 0]))
 tensor([[0, 1],

@@ -346,6 +346,7 @@ py::tuple define(const py::object& function, const py::object& visible, const py
   s.name = s.row.as == As::linalg ? "linalg_" + name : name;  // as torch's errors say it
   read_parameters(function, *row, has_out);
   if (!returns.empty()) s.result = return_type(s.name, returns);
+  if (!returns.empty() && has_out) s.result_out = return_type(s.name + "_out", returns);
   if (has(s.row.as, As::method)) add_method(row, name, false);
   if (has(s.row.in_place, As::method)) add_method(row, name + "_", true);
   published_rows().push_back({name, {&s}, {}, s.row, row->module});

@@ -114,7 +114,7 @@ PyObject* deliver(const Signature& s, PyObject* result, PyObject* out, bool exac
     write_out(op, *as_tensor(PyTuple_GET_ITEM(targets.ptr(), i)),
               *as_tensor(PyTuple_GET_ITEM(result, i)));
   PyObject* delivered = Py_NewRef(targets.ptr());
-  return s.result ? named_result(s.result, delivered) : delivered;
+  return s.result_out ? named_result(s.result_out, delivered) : delivered;
 }
 
 }  // namespace

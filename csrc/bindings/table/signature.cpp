@@ -39,7 +39,10 @@ Signature Signature::parse(std::string_view text, const Row& row) {
   s.row = row;
   const std::size_t open = text.find('(');
   if (const std::size_t arrow = text.find(" -> ("); arrow != text.npos) {
-    s.result = return_type(std::string(text.substr(0, open)), text.substr(arrow + 5));
+    const std::string name(text.substr(0, open));
+    s.result = return_type(name, text.substr(arrow + 5));
+    if (text.find(" out=") < arrow)
+      s.result_out = return_type(name + "_out", text.substr(arrow + 5));
     text = text.substr(0, arrow);
   }
   s.text = text;

@@ -38,6 +38,7 @@ struct Signature {
   mutable bool is_alternative = false;  // one of several overloads
   int out = -1;  // the parameter out=, where it is derived: the last one
   PyTypeObject* result = nullptr;  // of a result whose parts have names
+  PyTypeObject* result_out = nullptr;  // the same where they were given as out=
   const char* const* types = nullptr;  // of the C++ function's parameters, as a .pyi spells them
   const char* result_type = nullptr;
   _PyCFunctionFastWithKeywords function = nullptr, method = nullptr;  // the entry points

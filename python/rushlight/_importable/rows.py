@@ -9,6 +9,7 @@ VALUES: module -> settings that programs read or set, without effect.
 from typing import Optional
 
 from rushlight._absent_methods import ABSENT, OF_DISPATCH
+from rushlight._importable import masks
 
 REASONS = {
     "compiler": (
@@ -369,8 +370,7 @@ NAMES = {
     ),
     "nn.attention.flex_attention": (
         ("class", "flex", "BlockMask AuxOutput AuxRequest"),
-        ("raises", "flex", "flex_attention create_block_mask create_mask and_masks or_masks"),
-        ("raises", "flex", "noop_mask"),
+        ("raises", "flex", "flex_attention create_block_mask create_mask"),
     ),
     "onnx": (
         ("class", "export", "ONNXProgram OperatorExportTypes TrainingMode"),
@@ -464,7 +464,10 @@ VALUES: dict[str, dict] = {
     "backends.quantized": {"engine": "none", "supported_engines": ["none"]},
     "backends.xnnpack": {"enabled": False},
     "utils.cpp_extension": {"CUDA_HOME": None, "ROCM_HOME": None},
-    "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": 128},
+    "nn.attention.flex_attention": {
+        "_DEFAULT_SPARSE_BLOCK_SIZE": 128,
+        "and_masks": masks.and_masks, "noop_mask": masks.noop_mask, "or_masks": masks.or_masks,
+    },
     "jit.annotations": {
         "List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional,
         **dict.fromkeys(("BroadcastingList1", "BroadcastingList2", "BroadcastingList3"), list),

@@ -2,6 +2,7 @@
 gradients of float16 from vanishing.
 """
 
+from rushlight.amp import autocast_mode, grad_scaler
 from rushlight.amp._autocast import autocast, custom_bwd, custom_fwd, is_autocast_available
 from rushlight.amp._grad_scaler import GradScaler
 

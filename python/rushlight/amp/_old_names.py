@@ -18,6 +18,16 @@ def _warn(old, new):
     )
 
 
+def warn_of_module(kind, name):
+    """Of torch.cuda.amp and torch.cpu.amp, where a class is made."""
+    warnings.warn(
+        f"`torch.{kind}.amp.{name}(args...)` is deprecated. Please use "
+        f"`torch.amp.{name}('{kind}', args...)` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
 @op("torch")
 def get_autocast_gpu_dtype():
     """get_autocast_dtype("cuda").

@@ -68,8 +68,11 @@ class Distribution:
         Distribution._validate_args = value
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
-        self._batch_shape = _C.Size(batch_shape)
-        self._event_shape = _C.Size(event_shape)
+        # torch takes whatever it is given, and programs give tensors
+        self._batch_shape, self._event_shape = (
+            shape if isinstance(shape, _C.Tensor) else _C.Size(shape)
+            for shape in (batch_shape, event_shape)
+        )
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:

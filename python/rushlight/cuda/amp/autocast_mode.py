@@ -1,20 +1,11 @@
 """autocast for GPUs under its older name."""
 
 from functools import partial
-from warnings import warn
 
 from rushlight import amp
+from rushlight.amp._old_names import warn_of_module
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd"]
-
-
-def _deprecated(name):
-    warn(
-        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use "
-        f"`torch.amp.{name}('cuda', args...)` instead.",
-        FutureWarning,
-        stacklevel=3,
-    )
 
 
 class autocast(amp.autocast):
@@ -32,7 +23,7 @@ class autocast(amp.autocast):
     """
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
-        _deprecated("autocast")
+        warn_of_module("cuda", "autocast")
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 

@@ -1,7 +1,7 @@
 """GradScaler for GPUs under its older name."""
 
 from rushlight import amp
-from rushlight.cuda.amp.autocast_mode import _deprecated
+from rushlight.amp._old_names import warn_of_module
 
 __all__ = ["GradScaler"]
 
@@ -25,7 +25,7 @@ class GradScaler(amp.GradScaler):
         self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,
         enabled=True,
     ):  # fmt: skip
-        _deprecated("GradScaler")
+        warn_of_module("cuda", "GradScaler")
         super().__init__(
             "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
         )

@@ -8,7 +8,7 @@ from rushlight.backends import cuda
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
-class SDPBackend(enum.IntEnum):
+class SDPBackend(enum.Enum):
     """An implementation of scaled dot-product attention. Here there is one, whatever it is called.
 
     Args:
@@ -25,8 +25,10 @@ class SDPBackend(enum.IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
-    __str__ = enum.Enum.__str__  # "SDPBackend.MATH", not the number
-    __format__ = enum.Enum.__format__
+    def __int__(self):
+        return self.value
+
+    __index__ = __int__
 
 
 _SWITCHES = {
@@ -35,6 +37,17 @@ _SWITCHES = {
     SDPBackend.EFFICIENT_ATTENTION: ("mem_efficient_sdp_enabled", "enable_mem_efficient_sdp"),
     SDPBackend.CUDNN_ATTENTION: ("cudnn_sdp_enabled", "enable_cudnn_sdp"),
 }
+
+
+_overrideable = True  # has no switch of its own
+
+
+def _cur_sdpa_kernel_backends(with_priority=False):
+    """The implementations that are allowed; `with_priority`: in the order of torch's preference."""
+    names = "FLASH EFFICIENT MATH CUDNN" if with_priority else "CUDNN FLASH EFFICIENT MATH"
+    known = [SDPBackend["MATH" if n == "MATH" else f"{n}_ATTENTION"] for n in names.split()]
+    allowed = [backend for backend in known if getattr(cuda, _SWITCHES[backend][0])()]
+    return [*allowed, *([SDPBackend.OVERRIDEABLE] if _overrideable else [])]
 
 
 @contextlib.contextmanager
@@ -58,11 +71,15 @@ def sdpa_kernel(backends, set_priority=False):
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
             f"{type(backends).__name__}"
         )
+    global _overrideable
+    overrideable = _overrideable
     before = {backend: getattr(cuda, getter)() for backend, (getter, _) in _SWITCHES.items()}
     try:
         for backend, (_, switch) in _SWITCHES.items():
             getattr(cuda, switch)(backend in chosen)
+        _overrideable = SDPBackend.OVERRIDEABLE in chosen
         yield {}
     finally:
+        _overrideable = overrideable
         for backend, enabled in before.items():
             getattr(cuda, _SWITCHES[backend][1])(enabled)

@@ -3,6 +3,7 @@
 from rushlight.nn import functional as F
 from rushlight.nn.common_types import _size_any_t
 from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.utils import _pair
 
 __all__ = ["Fold", "Unfold"]
 
@@ -32,7 +33,8 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input):
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+        sizes = (self.kernel_size, self.dilation, self.padding, self.stride)
+        return F.unfold(input, *map(_pair, sizes))
 
     def extra_repr(self):
         return (

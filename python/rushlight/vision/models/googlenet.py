@@ -48,20 +48,23 @@ class BasicConv2d(nn.Module):
 class Inception(nn.Module):
     """Convolutions of several sizes and a pooling beside each other."""
 
-    def __init__(self, inputs, ch1x1, ch3x3red, ch3x3, ch5x5red, ch5x5, pool_proj, block):
+    def __init__(
+        self, in_channels, ch1x1, ch3x3red, ch3x3, ch5x5red, ch5x5, pool_proj, conv_block=None
+    ):
         super().__init__()
-        self.branch1 = block(inputs, ch1x1, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.branch1 = block(in_channels, ch1x1, kernel_size=1)
         self.branch2 = nn.Sequential(
-            block(inputs, ch3x3red, kernel_size=1),
+            block(in_channels, ch3x3red, kernel_size=1),
             block(ch3x3red, ch3x3, kernel_size=3, padding=1),
         )
         # The published network has 3x3 here, where the paper has 5x5.
         self.branch3 = nn.Sequential(
-            block(inputs, ch5x5red, kernel_size=1),
+            block(in_channels, ch5x5red, kernel_size=1),
             block(ch5x5red, ch5x5, kernel_size=3, padding=1),
         )
         self.branch4 = nn.Sequential(
-            nn.MaxPool2d(3, 1, 1, ceil_mode=True), block(inputs, pool_proj, kernel_size=1)
+            nn.MaxPool2d(3, 1, 1, ceil_mode=True), block(in_channels, pool_proj, kernel_size=1)
         )
 
     def forward(self, x):
@@ -72,11 +75,12 @@ class Inception(nn.Module):
 class InceptionAux(nn.Module):
     """A classifier of earlier features, for a second loss."""
 
-    def __init__(self, inputs, classes, block, dropout):
+    def __init__(self, in_channels, num_classes, conv_block=None, dropout=0.7):
         super().__init__()
-        self.conv = block(inputs, 128, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.conv = block(in_channels, 128, kernel_size=1)
         self.fc1 = nn.Linear(2048, 1024)
-        self.fc2 = nn.Linear(1024, classes)
+        self.fc2 = nn.Linear(1024, num_classes)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):

@@ -30,15 +30,16 @@ def _mean3(x):
 class InceptionA(nn.Module):
     """1x1, 5x5, two 3x3 and a pooling beside each other."""
 
-    def __init__(self, inputs, pool_features, block):
+    def __init__(self, in_channels, pool_features, conv_block=None):
         super().__init__()
-        self.branch1x1 = block(inputs, 64, kernel_size=1)
-        self.branch5x5_1 = block(inputs, 48, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.branch1x1 = block(in_channels, 64, kernel_size=1)
+        self.branch5x5_1 = block(in_channels, 48, kernel_size=1)
         self.branch5x5_2 = block(48, 64, kernel_size=5, padding=2)
-        self.branch3x3dbl_1 = block(inputs, 64, kernel_size=1)
+        self.branch3x3dbl_1 = block(in_channels, 64, kernel_size=1)
         self.branch3x3dbl_2 = block(64, 96, kernel_size=3, padding=1)
         self.branch3x3dbl_3 = block(96, 96, kernel_size=3, padding=1)
-        self.branch_pool = block(inputs, pool_features, kernel_size=1)
+        self.branch_pool = block(in_channels, pool_features, kernel_size=1)
 
     def forward(self, x):
         """The channels of all of them."""
@@ -50,10 +51,11 @@ class InceptionA(nn.Module):
 class InceptionB(nn.Module):
     """Half the size, by 3x3, two 3x3 and a pooling beside each other."""
 
-    def __init__(self, inputs, block):
+    def __init__(self, in_channels, conv_block=None):
         super().__init__()
-        self.branch3x3 = block(inputs, 384, kernel_size=3, stride=2)
-        self.branch3x3dbl_1 = block(inputs, 64, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.branch3x3 = block(in_channels, 384, kernel_size=3, stride=2)
+        self.branch3x3dbl_1 = block(in_channels, 64, kernel_size=1)
         self.branch3x3dbl_2 = block(64, 96, kernel_size=3, padding=1)
         self.branch3x3dbl_3 = block(96, 96, kernel_size=3, stride=2)
 
@@ -66,19 +68,20 @@ class InceptionB(nn.Module):
 class InceptionC(nn.Module):
     """7x7 as 1x7 and 7x1, once and twice, beside 1x1 and a pooling."""
 
-    def __init__(self, inputs, channels_7x7, block):
+    def __init__(self, in_channels, channels_7x7, conv_block=None):
         super().__init__()
+        block = conv_block or BasicConv2d
         c = channels_7x7
-        self.branch1x1 = block(inputs, 192, kernel_size=1)
-        self.branch7x7_1 = block(inputs, c, kernel_size=1)
+        self.branch1x1 = block(in_channels, 192, kernel_size=1)
+        self.branch7x7_1 = block(in_channels, c, kernel_size=1)
         self.branch7x7_2 = block(c, c, **_wide(7))
         self.branch7x7_3 = block(c, 192, **_high(7))
-        self.branch7x7dbl_1 = block(inputs, c, kernel_size=1)
+        self.branch7x7dbl_1 = block(in_channels, c, kernel_size=1)
         self.branch7x7dbl_2 = block(c, c, **_high(7))
         self.branch7x7dbl_3 = block(c, c, **_wide(7))
         self.branch7x7dbl_4 = block(c, c, **_high(7))
         self.branch7x7dbl_5 = block(c, 192, **_wide(7))
-        self.branch_pool = block(inputs, 192, kernel_size=1)
+        self.branch_pool = block(in_channels, 192, kernel_size=1)
 
     def forward(self, x):
         """The channels of all of them."""
@@ -91,11 +94,12 @@ class InceptionC(nn.Module):
 class InceptionD(nn.Module):
     """Half the size, by 3x3, 7x7 and 3x3, and a pooling beside each other."""
 
-    def __init__(self, inputs, block):
+    def __init__(self, in_channels, conv_block=None):
         super().__init__()
-        self.branch3x3_1 = block(inputs, 192, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.branch3x3_1 = block(in_channels, 192, kernel_size=1)
         self.branch3x3_2 = block(192, 320, kernel_size=3, stride=2)
-        self.branch7x7x3_1 = block(inputs, 192, kernel_size=1)
+        self.branch7x7x3_1 = block(in_channels, 192, kernel_size=1)
         self.branch7x7x3_2 = block(192, 192, **_wide(7))
         self.branch7x7x3_3 = block(192, 192, **_high(7))
         self.branch7x7x3_4 = block(192, 192, kernel_size=3, stride=2)
@@ -110,17 +114,18 @@ class InceptionD(nn.Module):
 class InceptionE(nn.Module):
     """3x3 as 1x3 beside 3x1, once and after another, beside 1x1 and a pooling."""
 
-    def __init__(self, inputs, block):
+    def __init__(self, in_channels, conv_block=None):
         super().__init__()
-        self.branch1x1 = block(inputs, 320, kernel_size=1)
-        self.branch3x3_1 = block(inputs, 384, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.branch1x1 = block(in_channels, 320, kernel_size=1)
+        self.branch3x3_1 = block(in_channels, 384, kernel_size=1)
         self.branch3x3_2a = block(384, 384, **_wide(3))
         self.branch3x3_2b = block(384, 384, **_high(3))
-        self.branch3x3dbl_1 = block(inputs, 448, kernel_size=1)
+        self.branch3x3dbl_1 = block(in_channels, 448, kernel_size=1)
         self.branch3x3dbl_2 = block(448, 384, kernel_size=3, padding=1)
         self.branch3x3dbl_3a = block(384, 384, **_wide(3))
         self.branch3x3dbl_3b = block(384, 384, **_high(3))
-        self.branch_pool = block(inputs, 192, kernel_size=1)
+        self.branch_pool = block(in_channels, 192, kernel_size=1)
 
     def forward(self, x):
         """The channels of all of them."""
@@ -142,12 +147,13 @@ class InceptionE(nn.Module):
 class InceptionAux(nn.Module):
     """A classifier of earlier features, for a second loss."""
 
-    def __init__(self, inputs, classes, block):
+    def __init__(self, in_channels, num_classes, conv_block=None):
         super().__init__()
-        self.conv0 = block(inputs, 128, kernel_size=1)
+        block = conv_block or BasicConv2d
+        self.conv0 = block(in_channels, 128, kernel_size=1)
         self.conv1 = block(128, 768, kernel_size=5)
         self.conv1.stddev = 0.01
-        self.fc = nn.Linear(768, classes)
+        self.fc = nn.Linear(768, num_classes)
         self.fc.stddev = 0.001
 
     def forward(self, x):

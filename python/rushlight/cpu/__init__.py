@@ -6,10 +6,13 @@
 
 import contextlib
 
+from rushlight.cpu import amp
+
 __all__ = [
     "Event",
     "Stream",
     "StreamContext",
+    "amp",
     "current_device",
     "current_stream",
     "device_count",
