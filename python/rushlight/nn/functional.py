@@ -4,7 +4,7 @@ What C++ computes is in _C._nn, under torch's own signatures; what is written in
 the index of the table of operations, its module imported at first use.
 """
 
-import importlib
+from importlib import import_module as _import_module
 
 from rushlight import _C, _index, _table
 
@@ -35,7 +35,7 @@ def __getattr__(name):
 
         return _reduction
     if name in _PARTS:
-        return getattr(importlib.import_module(_PARTS[name]), name)
+        return getattr(_import_module(_PARTS[name]), name)
     function = _table.find(_index.FUNCTIONAL, name)
     if function is None:
         raise AttributeError(_table.absent(f"torch.nn.functional.{name}"), name=name)
