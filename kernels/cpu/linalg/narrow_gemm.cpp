@@ -16,20 +16,20 @@ using Index = std::int64_t;
 constexpr Index kWidest = 64;  // bytes of a vector
 
 template <class T, int kBytes>
-struct LanesOf {
+struct NarrowVector {
   using type __attribute__((vector_size(kBytes))) = T;
 };
 
 // Fewer elements than a vector of kBytes has, in pieces of known sizes.
 template <int kBytes, class T>
-[[gnu::always_inline]] inline void copy_few(T* to, const T* from, Index n) {
+[[gnu::always_inline]] inline void copy_first(T* to, const T* from, Index n) {
   if constexpr (kBytes > Index(sizeof(T))) {
     constexpr Index half = kBytes / 2 / Index(sizeof(T));
     if (n & half) {
       std::memcpy(to, from, kBytes / 2);
       to += half, from += half;
     }
-    copy_few<kBytes / 2>(to, from, n);
+    copy_first<kBytes / 2>(to, from, n);
   }
 }
 
@@ -48,7 +48,7 @@ struct Operands {
 // kRows rows of the result from row r on; what lies beyond the last is not stored.
 template <int kBytes, int kVectors, int kRows, class T>
 [[gnu::always_inline]] inline void rows_by_panel(const Operands<T>& o, Index r) {
-  using V = typename LanesOf<T, kBytes>::type;
+  using V = typename NarrowVector<T, kBytes>::type;
   constexpr Index kLanes = kBytes / Index(sizeof(T));
   const auto [m, n, k] = o.size;
   V sums[kRows][kVectors] = {};
@@ -79,7 +79,7 @@ template <int kBytes, int kVectors, int kRows, class T>
     }
     if (is_whole) continue;
     if (o.beta == T(0))
-      copy_few<kVectors * kBytes>(to, row, n);
+      copy_first<kVectors * kBytes>(to, row, n);
     else
       for (Index j = 0; j < n; ++j) to[j] = row[j] + o.beta * to[j];
   }
@@ -96,7 +96,7 @@ CLONES_512 void product(Operands<T> o, Steps right_steps, T* copy) {
       for (Index i = 1; i <= k; ++i) std::memset(copy + i * kWide - kLanes, 0, kBytes);
     if (right_steps.column == 1)
       for (Index i = 0; i < k; ++i)
-        copy_few<2 * kVectors * kBytes>(copy + i * kWide, right + i * right_steps.row, n);
+        copy_first<2 * kVectors * kBytes>(copy + i * kWide, right + i * right_steps.row, n);
     else if (right_steps.row == 1)
       transpose(right, right_steps.column, n, k, copy, kWide);
     else
