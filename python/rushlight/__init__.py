@@ -120,6 +120,7 @@ _SUBMODULES = {
     "library",
     "linalg",
     "mps",
+    "masked",
     "multiprocessing",
     "nn",
     "optim",

@@ -166,7 +166,6 @@ MODULES = {
     "jit._script": "script",
     "jit.annotations": "script",
     "jit._trace": "script",
-    "masked": "sparse",
     "monitor": "logs",
     "mtia": "extensions",
     "nested": "sparse",
@@ -352,7 +351,11 @@ NAMES = {
         ("nothing", "script", "_trace_module_map"),
     ),
     "library": (("raises", "dispatch", "get_ctx opcheck triton_op wrap_triton"),),
-    "masked": (("class", "sparse", "MaskedTensor"), ("raises", "sparse", "masked_tensor")),
+    "masked": (
+        ("class", "sparse", "MaskedTensor"),
+        ("raises", "sparse", "masked_tensor as_masked_tensor"),
+        ("false", "sparse", "is_masked_tensor"),
+    ),
     "nested": (
         ("raises", "sparse", "nested_tensor nested_tensor_from_jagged as_nested_tensor"),
         ("raises", "sparse", "to_padded_tensor"),
