@@ -435,7 +435,8 @@ FORMS = {
 # Rows of Python that move, look at, cast or compare what they are given, and nothing else.
 HARMLESS = set(
     "__contains__ __dir__ __dlpack__ __dlpack_device__ __reduce_ex__ __repr__ __reversed__ "
-    "adjoint alias_copy chain_matmul cosine_similarity dense_dim diagonal dim_order eq eq_ "
+    "adjoint alias_copy chain_matmul cosine_similarity dense_dim dequantize diagonal dim_order eq "
+    "eq_ "
     "fill_diagonal_ hinge_embedding_loss is_inference is_shared is_storage matrix_rank ne ne_ "
     "new not_equal "
     "not_equal_ pinv pinverse resize resize_as resize_as_ set_ share_memory_ sparse_dim storage "

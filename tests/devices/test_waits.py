@@ -25,6 +25,7 @@ WAITS = set(
     linalg.lstsq linalg.lstsq.grad_oriented linalg.pinv linalg.pinv.hermitian linalg.pinv.singular
     pinverse linalg.matrix_rank linalg.matrix_rank.hermitian linalg.cond linalg.norm
     linalg.norm.subgradients_at_zero linalg.matrix_norm norm.nuc pca_lowrank svd_lowrank
+    linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve masked.cumprod
     """.split()
 )
 
