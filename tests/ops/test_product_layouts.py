@@ -203,3 +203,15 @@ def test_a_long_batch_of_small_products(dtype, on_device):
     same = (a[:1].expand(600, 5, 7) @ b).double()
     terms = a[:1].double()[..., None] * b.double()[:, None]
     assert (same - terms.sum(2)).abs().le(2 * ROUNDING[dtype] * (1 + terms.abs().sum(2))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_batch_of_views_is_copied_in_parts(dtype, on_device):
+    """Overlapping windows and an expanded batch may stand for more than memory holds."""
+    t = rushlight
+    x = operand(1, 3000, dtype, 1).view(3000)
+    windows = x.unfold(0, 100, 1)[:, None]  # (2901, 1, 100)
+    same = operand(100, 2, dtype, 2)[None].expand(2901, 100, 2)
+    expected = windows[:, 0].double() @ same[0].double()
+    far = ROUNDING[dtype] * (1 + expected.abs()) * 11
+    assert (t.bmm(windows, same)[:, 0].double() - expected).abs().le(far).all()

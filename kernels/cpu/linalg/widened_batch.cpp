@@ -19,18 +19,34 @@ bool is_one_run(const View& v) {
   return v.strides[0] == rows * cols && ((v.strides[2] == 1 && v.strides[1] == cols) ||
                                          (v.strides[1] == 1 && v.strides[2] == rows));
 }
-Matrix<const float> matrix_of(const View& v, const float* data) {  // of one run
-  const bool in_rows = v.strides[2] == 1 && v.strides[1] == v.sizes[2];
-  return {data, v.sizes[in_rows ? 2 : 1], !in_rows};
-}
 
-View dense_copy(View v, void* to) {
-  const View from = v;
-  v.data = to;
-  for (std::int64_t d = v.rank - 1, step = 1; d >= 0; step *= v.sizes[d--]) v.strides[d] = step;
-  cpu_copy.copy(v, from);
-  return v;
-}
+// One operand: `count` of its matrices are widened where they lie, or from a copy in rows.
+template <class S>
+struct Operand {
+  const View& view;
+  std::int64_t rows = view.sizes[1], cols = view.sizes[2], size = rows * cols;
+  bool here = is_one_run(view),
+       in_rows = !here || (view.strides[2] == 1 && view.strides[1] == cols);
+
+  void widen(std::int64_t first, std::int64_t count, S* copy, float* to) const {
+    View some = view;
+    some.data = view.as<S>() + first * view.strides[0];
+    some.sizes[0] = count;
+    some.numel = count * size;
+    const void* from = some.data;
+    if (!here) {
+      View dense = some;
+      dense.data = copy;
+      dense.strides[0] = size, dense.strides[1] = cols, dense.strides[2] = 1;
+      cpu_copy.copy(dense, some);
+      from = copy;
+    }
+    row_conversion(DType::float32, dtype_of<S>())(to, 1, from, 1, count * size);
+  }
+  Matrix<const float> matrix(const float* widened, std::int64_t i) const {
+    return {widened + i * size, in_rows ? cols : rows, !in_rows};
+  }
+};
 
 }  // namespace
 
@@ -42,26 +58,22 @@ bool widened_batch(const View& left, const View& right, const View& out, float a
   if (batch < 2 || k == 0 || m * n == 0 || alpha == 0 || beta != 0 || std::max({m, n, k}) > kMost ||
       m * n * k > kMost || !is_one_run(out) || out.strides[2] != 1)
     return false;
-  if (!is_one_run(left) || !is_one_run(right)) {
-    Scratch<S> copies[] = {Scratch<S>(std::size_t(batch * m * k)),
-                           Scratch<S>(std::size_t(batch * k * n))};
-    return widened_batch<S>(dense_copy(left, copies[0].data()), dense_copy(right, copies[1].data()),
-                            out, alpha, beta);
-  }
   constexpr std::int64_t kAtOnce = 8192;  // elements of an operand
-  const std::int64_t most = std::max<std::int64_t>(1, kAtOnce / std::max({m * k, k * n, m * n}));
-  const ConvertRow widen = row_conversion(DType::float32, dtype_of<S>()),
-                   narrow = row_conversion(dtype_of<S>(), DType::float32);
+  const std::int64_t largest = std::max({m * k, k * n, m * n});
+  const std::int64_t most = std::max<std::int64_t>(1, kAtOnce / largest);
+  const Operand<S> first{left}, second{right};
+  const ConvertRow narrow = row_conversion(dtype_of<S>(), DType::float32);
   parallel_for(batch, 1 + kWorthwhile / (m * n * k), [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t room = std::min(most, end - begin);
     Scratch<float> a(room * m * k), b(room * k * n), sums(room * m * n);
+    Scratch<S> copy(first.here && second.here ? 0 : room * largest);
     for (std::int64_t i = begin; i < end; i += room) {
       const std::int64_t count = std::min(room, end - i);
-      widen(a.data(), 1, left.as<S>() + i * m * k, 1, count * m * k);
-      widen(b.data(), 1, right.as<S>() + i * k * n, 1, count * k * n);
+      first.widen(i, count, copy.data(), a.data());
+      second.widen(i, count, copy.data(), b.data());
       for (std::int64_t j = 0; j < count; ++j)
-        gemm<float>(m, n, k, alpha, matrix_of(left, a.data() + j * m * k),
-                    matrix_of(right, b.data() + j * k * n), 0, {sums.data() + j * m * n, n});
+        gemm<float>(m, n, k, alpha, first.matrix(a.data(), j), second.matrix(b.data(), j), 0,
+                    {sums.data() + j * m * n, n});
       narrow(out.as<S>() + i * m * n, 1, sums.data(), 1, count * m * n);
     }
   });
