@@ -73,8 +73,7 @@ void rows(bool largest, const View& values, const View& indices, const Job& job,
                });
 }
 
-// Indices are counted in integers as wide as the elements, so that gcc compares and selects in one
-// kind of vector.
+// What the best so far is held in.
 template <class T>
 using Held = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, Compute<T>>;
 template <class T>
@@ -84,6 +83,8 @@ template <class T>
   else
     return load(x);
 }
+// Indices are counted in integers as wide as the elements, so that gcc compares and selects in one
+// kind of vector.
 template <class T>
 using IndexOf = std::conditional_t<sizeof(Compute<T>) == 8, std::int64_t, std::int32_t>;
 

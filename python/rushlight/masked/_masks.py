@@ -55,6 +55,12 @@ def dims_of(dim, ndim):
     return tuple(sorted(wrapped)) if ndim else ()
 
 
+def dim_of(dim, ndim):
+    """One dimension, from 0 on; of a scalar it is 0."""
+    (along,) = dims_of(dim, ndim) or (0,)
+    return along
+
+
 def wide(dtype, input):
     """Sums of integers are int64, if nothing else is asked for."""
     if dtype is not None:

@@ -3,7 +3,7 @@
 import math
 
 import rushlight
-from rushlight.masked._masks import dims_of, filled, input_mask
+from rushlight.masked._masks import dim_of, dims_of, filled, input_mask
 from rushlight.masked._reductions import sum
 
 
@@ -67,7 +67,7 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     >>> torch.masked.median(torch.tensor([1., 2., 4.]), mask=torch.tensor([True, False, True]))
     tensor(1.)
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     floating = input.is_floating_point()
     values = filled(input if floating else input.float(), mask, math.nan)
     result = rushlight.nanmedian(values, along, bool(keepdim)).values

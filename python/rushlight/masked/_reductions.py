@@ -1,7 +1,7 @@
 """Sums, extremes, running sums and softmax of what a mask leaves."""
 
 import rushlight
-from rushlight.masked._masks import dims_of, filled, largest, least, wide
+from rushlight.masked._masks import dim_of, dims_of, filled, largest, least, wide
 from rushlight.nn import functional as F
 
 
@@ -59,7 +59,7 @@ def cumsum(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.cumsum(torch.tensor([1., 2., 4.]), 0, mask=torch.tensor([True, False, True]))
     tensor([1., 1., 5.])
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     return rushlight.cumsum(filled(input, mask, 0), along, dtype=dtype or input.dtype)
 
 
@@ -77,7 +77,7 @@ def cumprod(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.cumprod(torch.tensor([1., 2., 4.]), 0, mask=torch.tensor([True, False, True]))
     tensor([1., 1., 4.])
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     return rushlight.cumprod(filled(input, mask, 1), along, dtype=dtype or input.dtype)
 
 
@@ -213,7 +213,7 @@ def softmax(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.softmax(torch.tensor([1., 2., 1.]), 0, mask=torch.tensor([True, False, True]))
     tensor([0.5000, 0.0000, 0.5000])
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     return F.softmax(filled(input, mask, least(input.dtype)), along, dtype=dtype or input.dtype)
 
 
@@ -232,7 +232,7 @@ def log_softmax(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.log_softmax(torch.tensor([1., 2., 1.]), 0, mask=mask)
     tensor([-0.6931,    -inf, -0.6931])
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     return F.log_softmax(filled(input, mask, least(input.dtype)), along, dtype=dtype or input.dtype)
 
 
@@ -250,5 +250,5 @@ def softmin(input, dim, *, dtype=None, mask=None):
     >>> torch.masked.softmin(torch.tensor([1., 2., 1.]), 0, mask=torch.tensor([True, False, True]))
     tensor([0.5000, 0.0000, 0.5000])
     """
-    (along,) = dims_of(dim, input.ndim) or (0,)
+    along = dim_of(dim, input.ndim)
     return F.softmin(filled(input, mask, largest(input.dtype)), along, dtype=dtype or input.dtype)
