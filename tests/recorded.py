@@ -306,8 +306,8 @@ def _precision(values):
         few_bits = numpy.array_equal(single, half, equal_nan=True)
         few_bits = few_bits or not (single.view("uint32") & 0xFFFF).any()  # bfloat16's
         if few_bits and (values % 1).any():
-            largest = numpy.abs(values[numpy.isfinite(values)]).max()
-            return {"rtol": 1e-2, "atol": 1e-2 * max(1, largest)}
+            largest = numpy.abs(values[numpy.isfinite(values)]).max(initial=1)
+            return {"rtol": 1e-2, "atol": 1e-2 * largest}
         return {"rtol": 1e-4, "atol": 1e-4}
 
 

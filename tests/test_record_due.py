@@ -1,4 +1,6 @@
-"""Which answers of torch are checked again: those of edited files, and one part of all others."""
+"""Which answers of torch are checked again (edited files, one part of the others), and how."""
+
+import numpy
 
 from tests import recorded
 
@@ -26,3 +28,16 @@ def test_every_file_is_in_one_part():
     for file in files:
         assert [recorded.in_part(file, f"{k}/4") for k in range(20, 24)].count(True) == 1
     assert {k for k in range(4) for f in files if recorded.in_part(f, f"{k}/4")} == {0, 1, 2, 3}
+
+
+def test_answers_agree_as_two_processors_do():
+    def tape(*numbers):
+        return [["()", recorded.TAPE.encoded(numpy.array(numbers, "float32"))[0], []]]
+
+    assert recorded.same(tape(1.5, 2.5), tape(1.5, 2.51))  # bfloat16's bits
+    assert not recorded.same(tape(1.5, 2.5), tape(1.5, 2.75))
+    assert not recorded.same(tape(0.1, 0.2), tape(0.1, 0.201))
+    for none_finite in ([numpy.inf, numpy.nan], [-numpy.inf], [numpy.nan], []):
+        assert recorded.same(tape(*none_finite), tape(*none_finite))
+        assert not recorded.same(tape(*none_finite), tape(*none_finite, 1.0))
+    assert not recorded.same(tape(numpy.inf), tape(1.0))

@@ -160,7 +160,7 @@ class OpOverloadPacket:
         self.__name__ = self._name
 
     def __getattr__(self, name):
-        if name.startswith("__") or (name != "default" and self._qualified in operators):
+        if name.startswith("_") or (name != "default" and self._qualified in operators):
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
         made = vars(self)[name] = OpOverload(self, name)
         return made
@@ -173,6 +173,9 @@ class OpOverloadPacket:
         if self._qualified in operators:
             return operators[self._qualified](*args, **kwargs)
         return own_function(self._name)(*args, **kwargs)
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __str__(self):
         return self._qualified.replace("::", ".")
