@@ -137,6 +137,11 @@ def test_wrong_stream_length_warns():
     assert len(loader) == 2
     with pytest.warns(UserWarning, match="was reported to be 2"):
         assert len(list(loader)) == 3
+    loader = ours.DataLoader(Longer(2), batch_size=None, num_workers=2)
+    assert len(loader) == 2
+    words = r"[34] samples have been fetched\. For multiprocessing data-loading, this"
+    with pytest.warns(UserWarning, match=words):
+        assert len(list(loader)) == 4
 
 
 def test_iterators_are_independent():

@@ -235,6 +235,25 @@ def test_weighted_sampler(replacement):
     assert mine == theirs
 
 
+def test_samplers_draw_when_the_first_index_is_asked_for():
+    def run(library, data):
+        samplers = (
+            data.RandomSampler(range(6)),
+            data.RandomSampler(range(6), replacement=True),
+            data.SubsetRandomSampler(range(6)),
+            data.WeightedRandomSampler([1.0, 2.0, 3.0], 5),
+        )
+        drawn = []
+        for sampler in samplers:
+            iterator = iter(sampler)
+            library.manual_seed(3)
+            drawn.append(list(iterator))
+        return drawn
+
+    mine, theirs = both(run)
+    assert mine == theirs
+
+
 @pytest.mark.parametrize(
     "make",
     [

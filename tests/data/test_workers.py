@@ -389,3 +389,12 @@ def test_no_orphans_no_hangs(delay, what):
         for pid in pids:
             if is_running(pid):
                 os.kill(pid, signal.SIGKILL)
+
+
+def test_ended_workers_can_be_asked():
+    iterator = iter(ours.DataLoader(Stream(6), None, num_workers=2))
+    workers = iterator._workers
+    next(iterator)
+    del iterator
+    assert [worker.is_alive() for worker in workers] == [False, False]
+    assert all(worker.exitcode is not None for worker in workers)

@@ -399,6 +399,30 @@ def test_lbfgs(reference, search):
     np.testing.assert_allclose(run(torch), run(reference), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("flat", [{"tolerance_grad": -1.0}, {"tolerance_grad": float("inf")}])
+def test_lbfgs_without_a_gradient(reference, flat):
+    def run(library):
+        opt = library.optim.LBFGS([library.ones(2), library.ones(3)], 0.01, **flat)
+        return opt.step(lambda: library.tensor([10])).tolist()
+
+    assert run(torch) == run(reference) == [10]
+
+
+@pytest.mark.parametrize("foreach", [False, True])
+def test_adagrad_starts_both_parts_of_a_complex_parameter(reference, foreach):
+    def run(library):
+        p = library.nn.Parameter(library.tensor([1 + 2j, -0.5j]))
+        opt = library.optim.Adagrad([p], 0.1, initial_accumulator_value=0.3, foreach=foreach)
+        for _ in range(3):
+            opt.zero_grad()
+            library.view_as_real(p).pow(2).sum().backward()
+            opt.step()
+        return p.detach().numpy().view("float32"), opt.state[p]["sum"].numpy().view("float32")
+
+    for mine, theirs in zip(run(torch), run(reference), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
 def test_missing_name():
     with pytest.raises(AttributeError, match=r"torch\.optim\.Nonsense is not in rushlight 0\.1"):
         optim.Nonsense

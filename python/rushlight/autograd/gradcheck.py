@@ -4,6 +4,7 @@ import itertools
 import warnings
 
 from rushlight import _C
+from rushlight.autograd import _batched_checks
 from rushlight.autograd._backward import grad
 from rushlight.autograd.function import Function, _Forwards
 
@@ -49,15 +50,6 @@ def _in_real_numbers(func, inputs):
         for x, at in zip(inputs, complex_at, strict=True)
     ]
     return of_parts, tuple(pairs)
-
-
-def _not_here(**flags):
-    for name, value in flags.items():
-        if value:
-            raise NotImplementedError(
-                f"gradcheck({name}=True) is not in rushlight: it needs forward-mode or batched "
-                "differentiation. Leave it out"
-            )
 
 
 def _difference(function, inputs, move, eps):
@@ -220,6 +212,19 @@ def _check_undefined(func, inputs, wanted):
             ) from error
 
 
+def _check_batched(outputs, wanted):
+    for output in outputs:
+        if text := _batched_checks.backward_difference(output, wanted):
+            raise GradcheckError(text)
+
+
+def _check_batched_forward(func, inputs):
+    for at, x in enumerate(inputs):
+        if isinstance(x, _C.Tensor) and x.requires_grad:
+            if text := _batched_checks.forward_difference(func, inputs, at):
+                raise GradcheckError(text)
+
+
 def gradcheck(
     func,
     inputs,
@@ -240,8 +245,6 @@ def gradcheck(
 ):
     """Compares the gradients of `func` with central differences, element by element.
 
-    `check_batched_grad` and `check_batched_forward_grad` raise NotImplementedError.
-
     Args:
         func: a function of tensors that returns tensors.
         inputs: a tensor or a tuple; those that require grad should be float64.
@@ -256,7 +259,8 @@ def gradcheck(
         masked: of sparse tensors, which are not here.
         check_backward_ad: check backward.
         check_forward_ad: check jvp() of the Functions that have one, backward of all else.
-        check_batched_grad, check_batched_forward_grad: not available.
+        check_batched_grad: also compare vmap over backward with backward, one by one.
+        check_batched_forward_grad: the same of forward-mode products.
 
     Shape: func takes inputs of any shapes.
 
@@ -282,8 +286,6 @@ def gradcheck(
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
-    _not_here(check_batched_grad=check_batched_grad)
-    _not_here(check_batched_forward_grad=check_batched_forward_grad)
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     _check_inputs(inputs)
     func, inputs = _in_real_numbers(func, inputs)
@@ -293,12 +295,16 @@ def gradcheck(
         if check_forward_ad:
             with _Forwards():
                 check(func, inputs, wanted, eps, atol, rtol, nondet_tol, check_grad_dtypes)
+        if check_batched_forward_grad:
+            _check_batched_forward(func, inputs)
         if not check_backward_ad:
             return True
         check(func, inputs, wanted, eps, atol, rtol, nondet_tol, check_grad_dtypes)
         outputs = _differentiable(func(*inputs))
         if outputs:
             _check_zero(outputs, wanted, "backward not multiplied by grad_output")
+            if check_batched_grad:
+                _check_batched(outputs, wanted)
             if check_undefined_grad:
                 _check_undefined(func, inputs, wanted)
     except GradcheckError:
@@ -356,14 +362,11 @@ def gradgradcheck(
 ):
     """gradcheck of the gradient itself.
 
-    All others are as of gradcheck(); `check_fwd_over_rev` raises NotImplementedError.
-
     Args: as of gradcheck.
         grad_outputs: the gradients of the outputs; random if None.
         gen_non_contig_grad_outputs: make these not contiguous.
-        check_fwd_over_rev, check_rev_over_rev: forward over backward is not here; backward over
-            backward is the check.
-        check_batched_grad: not available.
+        check_fwd_over_rev, check_rev_over_rev: check forward over backward, backward over backward.
+        check_batched_grad: as of gradcheck.
 
     Shape: as of gradcheck().
 
@@ -375,7 +378,6 @@ def gradgradcheck(
         raise AssertionError(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
         )
-    _not_here(check_fwd_over_rev=check_fwd_over_rev)
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     func, inputs = _in_real_numbers(func, inputs)
     outputs = _differentiable(func(*inputs))
@@ -409,6 +411,8 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,
     )

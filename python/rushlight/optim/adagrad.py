@@ -54,4 +54,6 @@ class Adagrad(FusedOptimizer):
 
     def _begin(self, group, p, state):
         super()._begin(group, p, state)
-        state["sum"] = _C.full_like(p, group["initial_accumulator_value"])
+        value = group["initial_accumulator_value"]
+        # of both parts, which are two numbers to the rule
+        state["sum"] = _C.full_like(p, complex(value, value) if p.is_complex() else value)

@@ -150,7 +150,7 @@ class LBFGS(Optimizer):
         if state["n_iter"] == 1:
             state["old_dirs"], state["old_stps"], state["ro"] = [], [], []
             state["H_diag"] = 1
-            return grad.neg(), min(1.0, 1.0 / float(grad.abs().sum())) * rate
+            return grad.neg(), min(1.0, 1.0 / (float(grad.abs().sum()) or 1.0)) * rate
         changes, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
         y = grad.sub(state["prev_flat_grad"])
         s = state["d"].mul(state["t"])

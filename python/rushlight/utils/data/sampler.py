@@ -196,8 +196,8 @@ class WeightedRandomSampler(Sampler):
         )
 
     def __iter__(self):
-        (drawn,) = self.index_tensors()
-        return iter(drawn.tolist())
+        for drawn in self.index_tensors():
+            yield from drawn.tolist()
 
     def __len__(self):
         return self.num_samples

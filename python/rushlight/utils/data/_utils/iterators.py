@@ -73,8 +73,8 @@ class _BaseDataLoaderIter:
         )
         if self._num_workers > 0:
             text += (
-                "With several workers each one reads the whole stream unless it takes its share "
-                "by get_worker_info()."
+                "For multiprocessing data-loading, this happens where each worker reads the whole "
+                "stream: let it take its share by get_worker_info()."
             )
         warnings.warn(text, stacklevel=3)
 

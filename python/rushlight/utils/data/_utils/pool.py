@@ -201,6 +201,3 @@ class WorkerPool:
                 getattr(process, end)()
             for process in late:
                 process.join(1.0)
-        for worker in workers:
-            with suppress(ValueError):  # one that even a kill has not ended yet
-                worker.process.close()
