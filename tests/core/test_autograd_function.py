@@ -311,3 +311,31 @@ def test_a_function_with_jvp_alone_goes_forward(m):
     z = x.clone().requires_grad_()
     with pytest.raises((NotImplementedError, RuntimeError), match="backward or vjp"):
         Product.apply(z, y, 2.0)[0].sum().backward()
+
+
+def test_an_input_that_is_saved_and_returned():
+    """It is saved as the input that it is: with what it was computed from, not as an output."""
+
+    def run(library):
+        seen = []
+
+        class Same(library.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x
+
+            @staticmethod
+            def backward(ctx, g):
+                (x,) = ctx.saved_tensors
+                seen.append((x.requires_grad, x.is_leaf, type(x.grad_fn).__name__))
+                return g * x
+
+        leaf = library.tensor([2.0], requires_grad=True)
+        for x in (leaf, leaf * 2):
+            y = Same.apply(x)
+            seen.append(y is x)
+            y.sum().backward()
+        return seen, leaf.grad.tolist()
+
+    assert run(rushlight) == ask(run)

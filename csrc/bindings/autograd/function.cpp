@@ -193,7 +193,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
         k.is_none = true;
       } else {
         std::size_t at = 0;
-        while (at < made.size() && !(made[at] && as_tensor(outputs[at].ptr())->is_same(*t))) ++at;
+        while (at < made.size() && !(made[at] && made[at].is_same(*t))) ++at;
         if (at < made.size() && made[at]->node == node.get()) {
           k.output = SavedOutput(made[at], std::uint16_t(at));
           k.is_output = true;
