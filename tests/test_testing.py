@@ -103,6 +103,9 @@ def test_assert_close_across_virtual_gpus(virtual_gpus):
         {"dtype": "float32", "noncontiguous": True, "requires_grad": True},
         {"dtype": "complex64"},
         {"dtype": "complex128", "low": 2, "high": 3, "requires_grad": True},
+        {"dtype": "uint16", "noncontiguous": True},
+        {"dtype": "uint64", "low": 3, "high": 2**40},
+        {"dtype": "float8_e5m2", "low": -1e30, "high": 1e30},
     ],
 )
 def test_make_tensor_gives_torchs_numbers(reference, arguments):
@@ -114,6 +117,26 @@ def test_make_tensor_gives_torchs_numbers(reference, arguments):
     theirs, ours = made
     assert ours.tolist() == theirs.tolist() and ours.stride() == theirs.stride()
     assert str(ours.dtype) == str(theirs.dtype) and ours.requires_grad == theirs.requires_grad
+
+
+def test_make_tensor_of_halves_in_pairs():
+    """Both parts are drawn as float16, as torch draws them (and it warns of the dtype)."""
+    made = []
+    for dtype in (rushlight.complex32, rushlight.float16):
+        rushlight.manual_seed(5)
+        shape = (3, 4) if dtype.is_complex else (3, 4, 2)
+        made.append(rushlight.testing.make_tensor(shape, dtype=dtype, device="cpu"))
+    assert rushlight.view_as_real(made[0]).equal(made[1])
+    drawn = {"dtype": rushlight.complex32, "device": "cpu", "exclude_zero": True}
+    zeros = rushlight.testing.make_tensor(3, low=0, high=1e-9, **drawn)
+    assert rushlight.view_as_real(zeros)[:, 0].gt(0).all()
+
+
+def test_make_tensor_of_one_number_warns():
+    for dtype in (rushlight.float32, rushlight.complex64):
+        with pytest.warns(FutureWarning, match="`low==high` to `torch.testing.make_tensor`"):
+            made = rushlight.testing.make_tensor(3, dtype=dtype, device="cpu", low=2, high=2)
+        assert made.tolist() == [complex(2, 2) if dtype.is_complex else 2.0] * 3
 
 
 def test_make_tensor_of_nearly_all_numbers():

@@ -1,13 +1,23 @@
 """make_tensor: a tensor of random values of any dtype, within a range."""
 
 import math
+import warnings
 
 from rushlight import _C
 from rushlight._type_info import finfo, iinfo
 
-_INTEGERS = (_C.uint8, _C.int8, _C.int16, _C.int32, _C.int64)
+_INTEGERS = (
+    _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64, _C.uint16, _C.uint32, _C.uint64,
+)  # fmt: skip
 # Of complex numbers both parts are drawn.
-_FLOATS = (_C.float16, _C.bfloat16, _C.float32, _C.float64, _C.complex64, _C.complex128)
+_FLOATS = (
+    _C.float16, _C.bfloat16, _C.float32, _C.float64, _C.complex32, _C.complex64, _C.complex128,
+)  # fmt: skip
+_FLOAT8 = (_C.float8_e4m3fn, _C.float8_e5m2, _C.float8_e4m3fnuz, _C.float8_e5m2fnuz)
+# Dtypes that are stored, not computed with: what their values are drawn as.
+_DRAWN_AS = dict.fromkeys((_C.uint16, _C.uint32, _C.uint64), _C.int64) | dict.fromkeys(
+    _FLOAT8, _C.float32
+)
 
 
 def make_tensor(
@@ -50,11 +60,11 @@ def make_tensor(
             "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
             f"{noncontiguous=} and {memory_format=}"
         )
-    if dtype not in (_C.bool, *_INTEGERS, *_FLOATS):
+    if dtype not in (_C.bool, *_INTEGERS, *_FLOATS, *_FLOAT8):
         raise TypeError(
             f"The requested dtype '{dtype}' is not supported by torch.testing.make_tensor()."
         )
-    if requires_grad and dtype not in _FLOATS:
+    if requires_grad and dtype not in (*_FLOATS, *_FLOAT8):
         raise ValueError(
             "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
             f"{dtype=}"
@@ -63,28 +73,33 @@ def make_tensor(
     if noncontiguous:  # every second element of a wider tensor, from the second on
         shape = (*shape[:-1], 2 * shape[-1])
     low, high = _range(dtype, low, high)
-    if dtype in _FLOATS:
-        result = _C.empty(shape, dtype=dtype, device=device)
-        if high - low >= finfo(dtype).max:
-            result.uniform_(low / 2, high / 2).mul_(2)
+    kind = _DRAWN_AS.get(dtype, dtype)
+    if kind in _FLOATS:
+        result = _C.empty(shape, dtype=kind, device=device)
+        numbers = _C.view_as_real(result) if kind == _C.complex32 else result
+        if high - low >= finfo(kind).max:
+            numbers.uniform_(low / 2, high / 2).mul_(2)
         else:
-            result.uniform_(low, high)
+            numbers.uniform_(low, high)
     else:
-        result = _C.randint(low, high, shape, dtype=dtype, device=device)
+        result = _C.randint(low, high, shape, dtype=kind, device=device)
+    if exclude_zero:
+        numbers = _C.view_as_real(result) if kind == _C.complex32 else result
+        zero = (numbers == 0).all(-1) if kind == _C.complex32 else numbers == 0
+        numbers[zero] = 1 if dtype in (_C.bool, *_INTEGERS) else finfo(dtype).tiny
+    result = result.to(dtype)
     if noncontiguous:
         result = result[..., 1::2]
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
-    if exclude_zero:
-        result[result == 0] = finfo(dtype).tiny if dtype in _FLOATS else 1
-    return result.requires_grad_(requires_grad)
+    return result.requires_grad_(requires_grad and dtype in _FLOATS)
 
 
 def _range(dtype, low, high):
     """The range as given, or the default one, within what the dtype can hold."""
     if dtype == _C.bool:
         least, end, usual = 0, 2, (0, 2)
-    elif dtype in _FLOATS:
+    elif dtype in (*_FLOATS, *_FLOAT8):
         least, end, usual = finfo(dtype).min, finfo(dtype).max, (-9, 9)
     else:
         info = iinfo(dtype)  # the random integers end below the greatest int64
@@ -92,7 +107,15 @@ def _range(dtype, low, high):
     low, high = usual[0] if low is None else low, usual[1] if high is None else high
     if low != low or high != high:
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low > high or (low == high and dtype not in _FLOATS):
+    floating = dtype in (*_FLOATS, *_FLOAT8)
+    if low == high and dtype in _FLOATS:
+        warnings.warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
+            "deprecated: use `torch.full(...)`",
+            FutureWarning,
+            stacklevel=3,
+        )
+    elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     if high < least or low >= end:
         raise ValueError(
@@ -100,4 +123,4 @@ def _range(dtype, low, high):
             f"only supports [{least}, {end})"
         )
     low, high = min(max(low, least), end), min(max(high, least), end)
-    return (low, high) if dtype in _FLOATS else (math.ceil(low), math.ceil(high))
+    return (low, high) if floating else (math.ceil(low), math.ceil(high))
