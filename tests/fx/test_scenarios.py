@@ -4,12 +4,14 @@ import pytest
 
 import rushlight
 from tests.conftest import ask
-from tests.fx import lessons, passes, scenarios, texts
+from tests.fx import lessons, passes, scenarios, structures, texts
 from tests.fx.test_trace import close, plain_lists
 
 
 @pytest.mark.parametrize(
-    "scenario", scenarios.ALL + passes.ALL + texts.ALL + lessons.ALL, ids=lambda s: s.__name__
+    "scenario",
+    scenarios.ALL + passes.ALL + texts.ALL + lessons.ALL + structures.ALL,
+    ids=lambda s: s.__name__,
 )
 def test_scenario(scenario):
     theirs = ask(lambda torch: scenario(torch))

@@ -3,6 +3,7 @@
 import builtins
 import collections.abc
 import enum
+import inspect
 import keyword
 import math
 import re
@@ -244,7 +245,11 @@ class _Writer:
         if node.op == "output":
             if node.type is not None:
                 self.annotation = f" -> {self.type_name(node.type)}"
-            return self.codegen.generate_output(node.args[0], repr_fn=self.value)
+            generate = self.codegen.generate_output
+            # Codegens of programs may take the output only.
+            takes = inspect.signature(generate).parameters
+            options = {"repr_fn": self.value} if "repr_fn" in takes else {}
+            return generate(node.args[0], **options)
         if node.op == "get_attr":
             return f"{name}{kind} = {format_target(self.root, node.target)}"
         if node.op == "call_module":

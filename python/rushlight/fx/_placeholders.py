@@ -113,7 +113,8 @@ class _Maker:
         if isinstance(value, PHBase):
             if value is not PH:
                 for key, each in vars(value).items():
-                    setattr(out.node, key, each)
+                    if not hasattr(out.node, key):  # a tracer's own attributes stay
+                        setattr(out.node, key, each)
             return out
         text = f"{name} has been specialized to have value {value} but got another value"
         if isinstance(value, base_types) and not isinstance(value, _C.Tensor | type(None)):

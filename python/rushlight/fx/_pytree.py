@@ -1,5 +1,7 @@
 """Arguments taken apart by the structure that they had when the graph was traced."""
 
+from collections import namedtuple
+
 from rushlight.utils import _pytree as pytree
 
 __all__ = ["register_pytree_flatten_spec", "tree_flatten_spec"]
@@ -20,6 +22,7 @@ _BY_SPEC = {
     dict: lambda d, spec: [d[key] for key in spec.context],
     list: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
     tuple: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
+    namedtuple: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
 }
 
 

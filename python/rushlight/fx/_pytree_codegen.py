@@ -37,13 +37,14 @@ class _PyTreeCodeGen(CodeGen):
         if self.pytree_info is None:
             return super().gen_fn_def(free_vars, maybe_return_annotation, expanded_def=expanded_def)
         arguments = self.pytree_info.orig_args
-        own = arguments[1:] if arguments[:1] == ["self"] else arguments
+        # A module's forward has itself as its first argument, a leaf like the others.
+        free_vars = [*arguments[:1], *free_vars] if arguments[:1] == ["self"] else free_vars
         text = super().gen_fn_def(list(arguments), maybe_return_annotation)
         if free_vars:
             names = "".join(f"{each.split(' : ')[0].split(' = ')[0]}, " for each in free_vars)
             text += (
                 f"\n    {names.rstrip()} = fx_pytree.tree_flatten_spec("
-                f"[{', '.join(own)}], self._in_spec)"
+                f"[{', '.join(arguments)}], self._in_spec)"
             )
         return text
 

@@ -272,12 +272,13 @@ class Tracer(TracerBase):
         root_fn, args, names, concrete = root_arguments(
             self, root_fn, is_module, concrete_args, checks
         )
-        nested = any(isinstance(v, list | tuple | dict) for v in (concrete or {}).values())
-        if not nested:
+        if not concrete:
             return root_fn, args
         from rushlight.utils._pytree import tree_flatten, tree_unflatten
 
         flat, in_spec = tree_flatten(tuple(args))
+        if all(spec.is_leaf() for spec in in_spec.children_specs):
+            return root_fn, args
         self.graph._codegen = codegen = _PyTreeCodeGen(_PyTreeInfo(names, in_spec, None))
 
         def flattened(*leaves):
@@ -299,7 +300,12 @@ class Tracer(TracerBase):
         """
         global _tracing
         if isinstance(root, Module):
-            function = getattr(type(root), self.traced_func_name)
+            function = getattr(type(root), self.traced_func_name, None)
+            if function is None:
+                raise AssertionError(
+                    f"traced_func_name={self.traced_func_name} doesn't exist in "
+                    f"{type(root).__name__}"
+                )
             self.root, self.root_module_name = root, root._get_name()
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         else:

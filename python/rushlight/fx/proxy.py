@@ -9,6 +9,7 @@ import dis
 import enum
 import operator
 import sys
+from keyword import iskeyword
 
 from rushlight import _C
 from rushlight.fx import traceback as fx_traceback
@@ -195,7 +196,8 @@ def _like(a, values):
 
 def _refuse_writing(target, kwargs):
     name = getattr(target, "__name__", "")
-    if (name.endswith("_") and not name.endswith("__")) or kwargs.get("out") is not None:
+    writes = name.endswith("_") and not name.endswith("__") and not iskeyword(name[:-1])
+    if writes or kwargs.get("out") is not None:  # operator.and_ writes to nothing
         raise RuntimeError(
             f"Tried to trace mutable operation {name}. FX only supports functional code"
         )

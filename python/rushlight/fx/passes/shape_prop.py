@@ -25,10 +25,9 @@ def _extract_tensor_metadata(result, include_contiguity=True):
     """The metadata of a tensor."""
     memory_format = None
     if include_contiguity:
-        for each in (_C.contiguous_format, _C.channels_last):
-            if each is _C.channels_last and result.dim() != 4:
-                continue
-            if result.is_contiguous(memory_format=each):
+        last = {4: _C.channels_last, 5: _C.channels_last_3d}.get(result.dim())
+        for each in (_C.contiguous_format, last):
+            if each is not None and result.is_contiguous(memory_format=each):
                 memory_format = each
                 break
     return TensorMetadata(
