@@ -40,6 +40,11 @@ class _StorageClass(TypedStorage, metaclass=_OfOneDtype):
         """A copy of the bytes of a buffer, as elements of this dtype."""
         return TypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs)
 
+    @classmethod
+    def from_file(cls, filename, shared=False, size=0):
+        """The elements of a file, mapped, as UntypedStorage.from_file() does."""
+        return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
+
 
 for _name in _NAMES:
     globals()[f"{_name}Storage"] = _OfOneDtype(

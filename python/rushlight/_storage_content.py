@@ -9,8 +9,9 @@ from rushlight import _C
 _ORDERS = {"native": sys.byteorder, "little": "little", "big": "big"}
 
 
-def _swapped(data, width):
-    """The bytes of each `width` in the opposite order."""
+def swapped(data, dtype):
+    """The bytes of each number in the opposite order; a complex one is two."""
+    width = dtype.itemsize // (2 if dtype.is_complex else 1)
     out = bytearray(len(data))
     for i in range(width):
         out[i::width] = data[width - 1 - i :: width]
@@ -52,7 +53,7 @@ def content_of(buffer, byte_order=None, count=-1, offset=0, dtype=None):
     if dtype is _C.bool:
         data = bytes(map(bool, data))
     elif _ORDERS[byte_order] != sys.byteorder:
-        data = _swapped(data, width // 2 if dtype.is_complex else width)
+        data = swapped(data, dtype)
     content = _C.empty((len(data),), dtype=_C.uint8, device="cpu")
     if data:
         _C._storage_memory(content)[:] = data
@@ -71,7 +72,10 @@ def new_elements(args, dtype, device):
     return _C.tensor(content, dtype=dtype, device=device).untyped_storage()
 
 
-def listing(values, name, detail):
+def listing(storage, name, detail):
+    if storage.device.type == "meta":
+        return f"...\n[torch.storage.{name}({detail}) of size {len(storage)}]"
+    values = storage.tolist()
     shown = values if len(values) <= 1000 else [*values[:500], "...", *values[-500:]]
     lines = "".join(f" {value}\n" for value in shown)
     return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"

@@ -98,7 +98,7 @@ def set_(self: Tensor, source=None, storage_offset=0, size=None, stride=None):
     tensor([[1., 2.],
             [3., 4.]])
     """
-    from rushlight.storage import source_of
+    from rushlight._set_source import source_of
 
     if self.requires_grad and _C.is_grad_enabled():
         if self.is_leaf:
@@ -155,11 +155,12 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format=None):
 
 
 @op("Tensor")
-def new(self: Tensor, *args, device=None):
+def new(self: Tensor, *args, size=None, device=None):
     """The older constructor: a tensor of self's dtype and device, uninitialised or of given data.
 
     Args:
         *args: the sizes, or the data.
+        size: the sizes, instead of `args`.
         device: another device.
 
     Shape: the sizes that are given, or that of the data.
@@ -170,6 +171,13 @@ def new(self: Tensor, *args, device=None):
     from rushlight._tensor_types import construct
 
     device = self.device if device is None else _C.device(device)
+    if size is not None:
+        if args or not isinstance(size, tuple | list):
+            raise TypeError(
+                "new() received an invalid combination of arguments: size is a tuple of ints, and "
+                "given without sizes or data"
+            )
+        args = (_C.Size(size),)
     return construct(args, self.dtype, device, self.type())
 
 

@@ -27,6 +27,8 @@ def construct(args, dtype, device, name):
                     "cast it: x.to(dtype), or x.float(), x.long() and so on"
                 )
             return data.detach()
+        if hasattr(data, "_elements_as"):  # a storage, which the tensor then shows
+            return data._elements_as(dtype)
         if isinstance(data, str):
             raise TypeError("new(): invalid data type 'str'")
         if not hasattr(data, "__len__"):
@@ -37,6 +39,11 @@ def construct(args, dtype, device, name):
 
 
 class _LegacyType(type):
+    def __new__(metaclass, name, bases, members):
+        if bases:
+            raise TypeError(f"type '{bases[0]._legacy_name}' is not an acceptable base type")
+        return super().__new__(metaclass, name, bases, members)
+
     def __instancecheck__(cls, value):
         return (
             isinstance(value, _C.Tensor)

@@ -5,21 +5,18 @@ whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
 from rushlight import _C
-from rushlight._dtype_names import COMPLEX, DTYPES, NAMES
+from rushlight._dtype_names import NAMES
 from rushlight._storage_content import (
     _load_from_bytes,  # noqa: F401 - torch has it here
     content_of,
     listing,
     new_elements,
+    swapped,
 )
+from rushlight._storage_methods import StorageMethods, _StorageBase
+from rushlight._storage_types import STORAGE_TYPES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-
-
-class _StorageBase:
-    """What a storage's class is derived from, for isinstance()."""
-
-    __slots__ = ()
 
 
 class UntypedStorage(_StorageBase):
@@ -60,6 +57,11 @@ class UntypedStorage(_StorageBase):
         """All of the storage as it is now."""
         return _C._storage_bytes(self._held)
 
+    def _tensor(self):
+        return self._bytes
+
+    _around_tensor = _around
+
     @property
     def _cdata(self):
         return _C._storage_id(self._held)
@@ -68,11 +70,6 @@ class UntypedStorage(_StorageBase):
     def device(self):
         """The device that holds the bytes."""
         return self._bytes.device
-
-    @property
-    def is_cuda(self):
-        """True on a GPU."""
-        return self.device.type == "cuda"
 
     def nbytes(self):
         """Returns the number of bytes."""
@@ -141,12 +138,14 @@ class UntypedStorage(_StorageBase):
 
     def tolist(self):
         """Returns the bytes as a list of ints."""
+        self._refuse_meta()
         return self._bytes.tolist()
 
     def __iter__(self):
         return iter(self.tolist())
 
     def __getitem__(self, index):
+        self._refuse_meta()
         if isinstance(index, slice):
             begin, end, step = index.indices(self.nbytes())
             # Elements of any dtype must be aligned in it.
@@ -226,6 +225,25 @@ class UntypedStorage(_StorageBase):
             device = f"cuda:{device}"
         return self.to("cuda" if device is None else device, non_blocking)
 
+    def new(self):
+        """Returns an empty storage on the same device."""
+        return UntypedStorage(device=self.device)
+
+    def byteswap(self, dtype):
+        """Reverses the bytes of each element of `dtype` in place; of a complex one, those of its
+        two parts.
+        """
+        if not isinstance(dtype, _C.dtype):
+            raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+        memory = _C._storage_memory(self._held)
+        memory[:] = swapped(bytes(memory), dtype)
+
+    def type(self, dtype=None):
+        """Returns the name of the class; `dtype` must be None."""
+        if dtype is not None:
+            raise TypeError("type(): bytes have no type to convert: call .float() or its like")
+        return "torch.storage.UntypedStorage"
+
     def untyped(self):
         """Returns itself."""
         return self
@@ -251,10 +269,10 @@ class UntypedStorage(_StorageBase):
         return _rebuild_storage, (None, data, str(self.device))
 
     def __repr__(self):
-        return listing(self.tolist(), "UntypedStorage", f"device={self.device}")
+        return listing(self, "UntypedStorage", f"device={self.device}")
 
 
-class TypedStorage:
+class TypedStorage(StorageMethods):
     """A storage seen as elements of one dtype, kept for older programs.
 
     Args:
@@ -304,6 +322,24 @@ class TypedStorage:
             wrap_storage=UntypedStorage.from_buffer(*args, dtype=dtype, **kwargs), dtype=dtype
         )
 
+    @classmethod
+    def from_file(cls, filename, shared=False, size=0, *, dtype=None):
+        """UntypedStorage.from_file() seen as elements.
+
+        Args:
+            filename, shared: as there.
+            size: how many elements.
+            dtype: their type; the default dtype if None.
+        """
+        dtype = dtype or _C.get_default_dtype()
+        content = UntypedStorage.from_file(filename, shared, size * dtype.itemsize)
+        return TypedStorage(wrap_storage=content, dtype=dtype)
+
+    @property
+    def filename(self):
+        """The path of the file that from_file(shared=True) has mapped; None of other storages."""
+        return self._untyped_storage.filename
+
     def _untyped(self):
         return self._untyped_storage
 
@@ -321,11 +357,6 @@ class TypedStorage:
     def device(self):
         """The device that holds the elements."""
         return self._untyped_storage.device
-
-    @property
-    def is_cuda(self):
-        """True on a GPU."""
-        return self._untyped_storage.is_cuda
 
     @property
     def _cdata(self):
@@ -355,12 +386,14 @@ class TypedStorage:
 
     def tolist(self):
         """Returns the elements as a list."""
+        self._refuse_meta()
         return self._tensor().tolist()
 
     def __iter__(self):
         return iter(self.tolist())
 
     def __getitem__(self, index):
+        self._refuse_meta()
         picked = self._tensor()[index]
         return picked.tolist() if isinstance(index, slice) else picked.item()
 
@@ -371,6 +404,30 @@ class TypedStorage:
         """Sets all elements to `value`; returns itself."""
         self._tensor().fill_(value)
         return self
+
+    def copy_(self, source, non_blocking=False):
+        """Copies the bytes of `source` as UntypedStorage.copy_() does, with `non_blocking` as
+        there; returns itself.
+        """
+        self._untyped_storage.copy_(source, non_blocking)
+        return self
+
+    def type(self, dtype=None):
+        """Returns the name of such storages; with `dtype`, itself or a copy of that type.
+
+        Args:
+            dtype: a name like "torch.FloatStorage", or such a class.
+        """
+        if dtype is None:
+            place = "torch.cuda" if self.is_cuda else "torch"
+            return f"{place}.{self.pickle_storage_type()}"
+        name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
+        kind = STORAGE_TYPES.get(name.rpartition(".")[2])
+        if kind is None:
+            raise TypeError(f"type(): {dtype!r} is not a class of storages such as FloatStorage")
+        if kind.dtype == self.dtype:
+            return self
+        return self._around_tensor(self._tensor().to(kind.dtype))
 
     def is_shared(self):
         """Returns what `Tensor.is_shared` says of a tensor on this storage."""
@@ -392,6 +449,10 @@ class TypedStorage:
     def _converted(self, storage):
         return TypedStorage(wrap_storage=storage, dtype=self.dtype)
 
+    @staticmethod
+    def _around_tensor(tensor):
+        return tensor._typed_storage()
+
     def clone(self):
         """Returns a copy on the same device."""
         return self._converted(self._untyped_storage.clone())
@@ -403,6 +464,10 @@ class TypedStorage:
     def cuda(self, device=None, non_blocking=False):
         """Returns a copy on the GPU `device`; with `non_blocking` the host does not wait for it."""
         return self._converted(self._untyped_storage.cuda(device, non_blocking))
+
+    def to(self, *, device, non_blocking=False):
+        """Returns a storage on `device`; with `non_blocking` the host does not wait for it."""
+        return self._converted(self._untyped_storage.to(device, non_blocking))
 
     def pickle_storage_type(self):
         """Returns the name of this kind of storage in files."""
@@ -419,75 +484,7 @@ class TypedStorage:
         return _rebuild_storage, (self.dtype, data, location)
 
     def __repr__(self):
-        return listing(self.tolist(), "TypedStorage", f"dtype={self.dtype}, device={self.device}")
-
-
-def source_of(tensor, source, offset, size, stride):
-    """The tensor on the memory of `source` that `tensor.set_()` is to show."""
-    if source is None:
-        if (offset, size, stride) != (0, None, None):
-            raise TypeError("set_(): argument 'source' must be Tensor or a storage, not None")
-        return _C.empty((0,), dtype=tensor.dtype, device=tensor.device)
-    if isinstance(source, _C.Tensor):
-        if source.dtype != tensor.dtype:
-            raise RuntimeError(
-                f"Could not set tensor of type {source.dtype} to a tensor of type {tensor.dtype}"
-            )
-        content = _C._storage_bytes(source)
-        if size is None:
-            size, stride, offset = source.shape, source.stride(), source.storage_offset()
-    elif isinstance(source, (TypedStorage, UntypedStorage)):
-        if isinstance(source, TypedStorage) and source.dtype != tensor.dtype:
-            raise RuntimeError(
-                f"Expected a Storage of type {tensor.dtype} or an UntypedStorage, but got type "
-                f"{source.dtype} for argument 1 'storage'"
-            )
-        content = source._untyped()._bytes
-    else:
-        raise TypeError(
-            "set_() received an invalid combination of arguments: 'source' must be Tensor or a "
-            f"storage, not {type(source).__name__}"
-        )
-    if content.device != tensor.device:
-        raise RuntimeError(
-            f'Attempted to set the storage of a tensor on device "{tensor.device}" to a storage on '
-            f'different device "{content.device}".  This is no longer allowed; the devices must '
-            "match."
-        )
-    if size is None:
-        size = (content.numel() // tensor.element_size(),)
-    if stride is None or len(stride) == 0:
-        stride = _C.empty(size, device="meta").stride()
-    size, stride = tuple(size), tuple(stride)
-    if len(size) == len(stride) and min((offset, *size, *stride)) >= 0 and 0 not in size:
-        end = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-        if end * tensor.element_size() > content.numel():  # it grows, as torch's does
-            _C._resize_storage(content, end * tensor.element_size())
-    return _C._view_storage(content, tensor.dtype, offset, size, stride)
-
-
-class StorageType:
-    """A storage class as files name it: "FloatStorage" and its dtype. One object for each dtype."""
-
-    __slots__ = ("dtype", "name")
-
-    def __init__(self, name, dtype):
-        self.name = name
-        self.dtype = dtype
-
-    def __repr__(self):
-        return f"StorageType(dtype={self.dtype})"
-
-
-STORAGE_TYPES = {
-    f"{name}Storage": StorageType(f"{name}Storage", dtype)
-    for name, dtype in {**DTYPES, **COMPLEX}.items()
-}
-
-
-def storage_type_of(dtype):
-    """The :class:`StorageType` of a dtype."""
-    return STORAGE_TYPES[NAMES[dtype] + "Storage"]
+        return listing(self, "TypedStorage", f"dtype={self.dtype}, device={self.device}")
 
 
 def _rebuild_storage(dtype, data, location):

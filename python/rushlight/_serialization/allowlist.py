@@ -115,7 +115,8 @@ class Allowed:
         from _codecs import encode
 
         from rushlight import _tensor, _utils
-        from rushlight.storage import STORAGE_TYPES, UntypedStorage
+        from rushlight._storage_types import STORAGE_TYPES
+        from rushlight.storage import UntypedStorage
 
         guarded = {
             "collections.OrderedDict": (OrderedDict, _ordered_dict),

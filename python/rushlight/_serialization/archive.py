@@ -9,7 +9,8 @@ import sys
 from rushlight import _C
 from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.zip_writer import ALIGNMENT, ZipWriter
-from rushlight.storage import StorageType, TypedStorage, UntypedStorage
+from rushlight._storage_types import StorageType
+from rushlight.storage import TypedStorage, UntypedStorage
 
 
 def write_archive(obj, write, name, pickle_module, protocol, byteorder=True, reserve=None):

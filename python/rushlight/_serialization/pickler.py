@@ -13,8 +13,9 @@ from collections import OrderedDict
 from rushlight import _C
 from rushlight._serialization.location import location_tag
 from rushlight._serialization.names import find, torch_module
+from rushlight._storage_types import StorageType, storage_type_of
 from rushlight._utils import _rebuild_tensor_v2
-from rushlight.storage import StorageType, TypedStorage, UntypedStorage, storage_type_of
+from rushlight.storage import TypedStorage, UntypedStorage
 
 _PLAIN = {int, float, bool, type(None)}
 

@@ -5,7 +5,7 @@ package, in a process without PyTorch and in one with it alike.
 """
 
 from rushlight._serialization.names import find
-from rushlight.storage import STORAGE_TYPES
+from rushlight._storage_types import STORAGE_TYPES
 
 
 def make_unpickler(module, file, persistent_load, arguments):
