@@ -101,9 +101,14 @@ void bind_errors(py::module_& m) {
   poll_interrupt = check_signals;
   m.def(
       "set_num_threads",
-      [](int n) {
+      [](py::handle number) {
+        if (!PyIndex_Check(number.ptr()) || PyBool_Check(number.ptr()))
+          fail<RuntimeError>("set_num_threads expects an int, but got ",
+                             Py_TYPE(number.ptr())->tp_name);
+        std::int64_t n;
+        if (!read_index(number.ptr(), n)) fail<ValueError>("Overflow when unpacking long long");
         if (n < 1) fail<RuntimeError>("set_num_threads expects a positive integer");
-        set_num_threads(n);
+        set_num_threads(int(std::min<std::int64_t>(n, std::numeric_limits<int>::max())));
       },
       py::arg("int"), R"(Sets how many threads an operation may use.
 

@@ -5,6 +5,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/module.h"
+#include "bindings/new_memory.h"
 #include "bindings/table/signature.h"
 #include "bindings/warnings.h"
 #include "core/cuda.h"
@@ -60,6 +61,7 @@ std::atomic<bool>& switch_named(const std::string& name) {
   if (name == "cudnn_enabled") return math_switches.cudnn_enabled;
   if (name == "cudnn_deterministic") return math_switches.cudnn_deterministic;
   if (name == "deterministic_algorithms") return math_switches.deterministic_algorithms;
+  if (name == "fills_new_memory") return fills_new_memory;
   if (name == "cudnn_benchmark") return math_switches.cudnn_benchmark;
   fail<ValueError>("no switch is called ", name);
 }

@@ -18,12 +18,25 @@ __all__ = [
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
 _enabled = _warn_only = False
+_fills = True
 
 
 def _set(enabled, warn_only):
     global _enabled, _warn_only
     _enabled, _warn_only = enabled, warn_only
     _C._set_switch("deterministic_algorithms", enabled)
+    _C._set_switch("fills_new_memory", enabled and _fills)
+
+
+def fills_new_memory():
+    return _fills
+
+
+def fill_new_memory(fills):
+    """Whether empty() and its like fill what they give, while deterministic algorithms are on."""
+    global _fills
+    _fills = fills
+    _C._set_switch("fills_new_memory", _enabled and fills)
 
 
 @op("torch")

@@ -2,6 +2,7 @@
 #include "bindings/data.h"
 #include "bindings/formats.h"
 #include "bindings/module.h"
+#include "bindings/new_memory.h"
 #include "bindings/table/out_variants.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
@@ -11,6 +12,28 @@
 namespace py = pybind11;
 
 namespace rushlight::python {
+
+Tensor settled(Tensor t) {
+  if (!fills_new_memory) [[likely]]
+    return t;
+  if (t.device().is_meta() || !t.numel() || t.dtype() == DType::float4_e2m1fn_x2) return t;
+  const auto bits = unsigned(8 * item_size(t.dtype()));
+  Scalar value(std::numeric_limits<double>::quiet_NaN());
+  switch (t.dtype()) {
+    case DType::int8:
+    case DType::int16:
+    case DType::int32:
+    case DType::int64: value = Scalar(std::int64_t((~std::uint64_t(0)) >> (65 - bits))); break;
+    case DType::boolean:
+    case DType::uint8:
+    case DType::uint16:
+    case DType::uint32:
+    case DType::uint64: value = Scalar(std::int64_t(-1)); break;
+    default: break;
+  }
+  backend(t.device()).copy->fill(stored_view_of(t), value);
+  return t;
+}
 namespace {
 
 using Layout = AnyLayout;
@@ -23,10 +46,11 @@ Device or_default(Dv device) { return device ? resolve(*device) : default_device
 
 Tensor by_shape(const Shape& size, DType dtype, Device device, bool requires_grad, bool pin,
                 const AnyNumber* value = nullptr) {
-  if (value && !value->complex) check_fits("full", "fill_value", value->scalar, dtype);
-  Tensor t = value && !value->complex ? full(size, value->scalar, dtype, device)
-                                      : empty(size, dtype, device);
-  if (value && value->complex) copy_(t, number_as("full", value->complex, dtype));
+  if (!value)
+    return finish(settled(empty(size, dtype, device)), Options{{}, {}, requires_grad, pin});
+  if (!value->complex) check_fits("full", "fill_value", value->scalar, dtype);
+  Tensor t = value->complex ? empty(size, dtype, device) : full(size, value->scalar, dtype, device);
+  if (value->complex) copy_(t, number_as("full", value->complex, dtype));
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
 Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool pin,
@@ -43,6 +67,10 @@ struct Chosen {
 
 // make(dtype, device), written to `out` if there is one: then its dtype and device are what they
 // would be by default.
+// A range fills an `out` of as many elements whatever its shape; any other is resized.
+Tensor in_shape_of(const Out& out, const Tensor& range) {
+  return out && out->numel() == range.numel() ? view(range, out->shape()) : range;
+}
 template <class Make>
 Tensor made(const char* op, const Out& out, Dt dtype, Dv device, bool requires_grad, Make make) {
   if (!out) [[likely]]
@@ -58,13 +86,13 @@ Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, 
     const Chosen is_of_out(out, dtype, device);
     if (out->requires_grad()) fail<RuntimeError>("cannot resize variables that require grad");
     resize_output(*out, size);
-    return finish(*out, requires_grad);
+    return finish(settled(*out), requires_grad);
   }
   if (!format) [[likely]]
     return by_shape(size, dtype, device, requires_grad, pin);
   if (format == MemoryFormat::preserve) fail<RuntimeError>("unsupported memory format Preserve");
   Tensor t = empty_in_format(size.view(), or_default(dtype), or_default(device), format);
-  return finish(std::move(t), Options{{}, {}, requires_grad, pin});
+  return finish(settled(std::move(t)), Options{{}, {}, requires_grad, pin});
 }
 Tensor constant(const char* op, const Shape& size, Scalar scalar, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
@@ -100,6 +128,8 @@ Tensor like(const Tensor& input, Dt dtype, Dv device, bool requires_grad, bool p
   } else if (value && !at.is_meta() && t.numel()) {
     check_has_cast(value->scalar, d);
     backend(at).copy->fill(stored_view_of(t), value->scalar);
+  } else if (!value) {
+    t = settled(std::move(t));
   }
   return finish(std::move(t), Options{{}, {}, requires_grad, pin});
 }
@@ -139,8 +169,9 @@ Tensor new_constant(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv 
 
 Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Layout,
                     Dv device, bool requires_grad, bool pin) {
-  return made("arange", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return arange(start, end, step, Options{d, v, false, pin}); });
+  return made("arange", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
+    return in_shape_of(out, arange(start, end, step, Options{d, v, false, pin}));
+  });
 }
 Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device,
                   bool requires_grad, bool pin) {
@@ -169,8 +200,8 @@ Tensor complex_linspace(const Input& start, const Input& end, std::int64_t steps
       fail<RuntimeError>("value cannot be converted to type ", c_name(kind), " without overflow\n",
                          "linspace(): an end is complex, and dtype is ", kind);
     const Options o{real_of(kind), v};
-    return complex_of(linspace(part(start, false), part(end, false), steps, o),
-                      linspace(part(start, true), part(end, true), steps, o));
+    return in_shape_of(out, complex_of(linspace(part(start, false), part(end, false), steps, o),
+                                       linspace(part(start, true), part(end, true), steps, o)));
   });
 }
 Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Layout,
@@ -179,15 +210,16 @@ Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, D
     return complex_linspace(start, end, steps, out, dtype, device, requires_grad);
   const Scalar from = end_of_range("linspace", "start", start),
                to = end_of_range("linspace", "end", end);
-  return made("linspace", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return linspace(from, to, steps, Options{d, v, false, pin}); });
+  return made("linspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
+    return in_shape_of(out, linspace(from, to, steps, Options{d, v, false, pin}));
+  });
 }
 Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
                    Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   const Scalar from = end_of_range("logspace", "start", start),
                to = end_of_range("logspace", "end", end);
   return made("logspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    return logspace(from, to, steps, base, Options{d, v, false, pin});
+    return in_shape_of(out, logspace(from, to, steps, base, Options{d, v, false, pin}));
   });
 }
 Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Layout,
@@ -204,8 +236,9 @@ Tensor empty_strided_op(Shape size, Shape stride, Dt dtype, Layout, Dv device, b
   if (size.rank != stride.rank)
     fail<RuntimeError>("dimensionality of sizes (", int(size.rank),
                        ") must match dimensionality of strides (", int(stride.rank), ")");
-  return finish(
-      empty_strided(size, stride.sizes.data(), dtype.value_or(default_dtype()), device_of(o)), o);
+  return finish(settled(empty_strided(size, stride.sizes.data(), dtype.value_or(default_dtype()),
+                                      device_of(o))),
+                o);
 }
 
 }  // namespace

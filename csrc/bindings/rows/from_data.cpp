@@ -3,6 +3,7 @@
 
 #include "bindings/data.h"
 #include "bindings/module.h"
+#include "bindings/new_memory.h"
 #include "bindings/table/out_variants.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
@@ -45,10 +46,24 @@ Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
   return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
 }
 
+// The tensor on the memory that an object lends, by DLPack or by Python's buffers; else undefined.
+Tensor lent(py::handle obj, Dt dtype) {
+  if (PyCapsule_CheckExact(obj.ptr()))
+    return *as_tensor(py::module_::import("rushlight.utils.dlpack").attr("from_dlpack")(obj).ptr());
+  if (!PyObject_CheckBuffer(obj.ptr())) return {};
+  const auto made =
+      py::module_::import("rushlight")
+          .attr("frombuffer")(obj, py::arg("dtype") = py::reinterpret_steal<py::object>(
+                                       to_python(dtype.value_or(default_dtype()))));
+  return *as_tensor(made.ptr());
+}
+
 Tensor asarray(py::handle obj, Dt dtype, Dv device, std::optional<bool> copy,
                std::optional<bool> requires_grad) {
   const bool alias = copy == false;
-  const Tensor* const given = as_tensor(obj.ptr());
+  const bool is_known = as_tensor(obj.ptr()) || is_array(obj.ptr());
+  const Tensor borrowed = is_known ? Tensor() : lent(obj, dtype);
+  const Tensor* const given = borrowed ? &borrowed : as_tensor(obj.ptr());
   const bool stored = !given && is_storage(obj.ptr());
   if (alias && !given && !stored && !is_array(obj.ptr()))
     fail<ValueError>("can't alias arbitrary sequence into a tensor.");
@@ -109,7 +124,7 @@ bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
       fail<TypeError>(
           "new(): argument 'size' must be tuple of ints: Tensor(2, 3) makes a tensor of that "
           "shape, Tensor([2, 3]) one of these values");
-    out = empty(size, default_dtype());
+    out = settled(empty(size, default_dtype()));
     return true;
   }
   if (const Tensor* t = as_tensor(first)) {
@@ -117,12 +132,12 @@ bool legacy_tensor(PyObject* args, PyObject* kwargs, Tensor& out) {
     return true;
   }
   if (PyTuple_Check(first) && !PyTuple_CheckExact(first) && Argument<Shape>::read(first, size)) {
-    out = empty(size, default_dtype());  // torch.Size
+    out = settled(empty(size, default_dtype()));  // torch.Size
     return true;
   }
   if (!is_array(first) && !PySequence_Check(first))
     fail<TypeError>("new(): data must be a sequence (got ", Py_TYPE(first)->tp_name, ")");
-  out = data_of(first, default_dtype(), true);
+  out = data_of(first, default_dtype(), !is_storage(first));  // which it shows
   return true;
 }
 

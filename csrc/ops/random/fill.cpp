@@ -86,9 +86,10 @@ Tensor uniform_(const Tensor& self, double from, double to, const GeneratorRef& 
   if (!(from <= to))
     fail<RuntimeError>("uniform_ expects to return a [from, to) range, but found from=", from,
                        " > to=", to);
-  const double widest = self.dtype() == DType::float16   ? 65504
-                        : self.dtype() == DType::float64 ? std::numeric_limits<double>::max()
-                                                         : 3.3895313892515355e38;
+  const double widest = self.dtype() == DType::float16    ? 65504
+                        : self.dtype() == DType::bfloat16 ? 3.3895313892515355e38
+                        : self.dtype() == DType::float32  ? std::numeric_limits<float>::max()
+                                                          : std::numeric_limits<double>::max();
   if (!(to - from <= widest))
     fail<RuntimeError>("uniform_ expects to-from <= std::numeric_limits<",
                        scalar_name(self.dtype()), ">::max(), but found to=", to, " and from=", from,

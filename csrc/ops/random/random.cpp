@@ -75,20 +75,13 @@ Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {
   if (n < 0)
     fail<RuntimeError>("Trying to create tensor with negative dimension ", n, ": [", n, "]");
   if (d == DType::boolean) fail<NotImplementedError>("\"randperm\" not implemented for 'Bool'");
-  constexpr std::int64_t kExact[kDTypes] = {1,
-                                            255,
-                                            127,
-                                            32767,
-                                            2147483647,
-                                            std::numeric_limits<std::int64_t>::max(),
-                                            2049,
-                                            257,
-                                            (1ll << 24) + 1,
-                                            (1ll << 53) + 1};
+  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kExact[kDTypes] = {1,    256,  128,  32768,           2147483648,
+                                            kAny, 2049, 257, (1ll << 24) + 1, (1ll << 53) + 1};
   if (n > kExact[int(d)])
     fail<RuntimeError>("value cannot be converted to type ", dtype_name(d),
                        " without overflow\nrandperm(): n is ", n, ", and ", d,
-                       " holds integers exactly up to ", kExact[int(d)]);
+                       " holds integers exactly up to ", kExact[int(d)] - 1);
   Tensor out = empty({n}, d, device_of(o));
   if (n && !out.device().is_meta()) {
     Generator& g = generator_for(out.device(), given);
