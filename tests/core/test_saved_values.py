@@ -1,5 +1,6 @@
 """grad_fn._saved_NAME, _raw_saved_NAME and next_functions: what a node of the graph shows."""
 
+import gc
 import subprocess
 import sys
 import weakref
@@ -245,3 +246,18 @@ z.backward(torch.ones(2))
 """
     done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_attributes_of_what_a_graph_holds_outlive_a_cycle():
+    x = torch.ones(2, requires_grad=True).clone()
+    x.label = "x"
+    cycle = [x]
+    cycle.append(cycle)
+    y = x.pow(2)
+    del x, cycle
+    gc.collect()
+    assert y.grad_fn._saved_self.label == "x"
+    kept = weakref.ref(y.grad_fn._saved_self)
+    del y
+    gc.collect()
+    assert kept() is None

@@ -96,8 +96,11 @@ static int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
+// What C++ still holds, such as a saved input, is left its attributes: see tensor_dealloc. A cycle
+// through them is broken by their dict's own clear.
 static int tensor_clear(PyObject* self) {
-  Py_CLEAR(object(self)->attributes);
+  const Body* b = object(self)->value.body();
+  if (!b || b->is_unique()) Py_CLEAR(object(self)->attributes);
   return 0;
 }
 
