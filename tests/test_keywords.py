@@ -32,7 +32,7 @@ REFUSED = {
     },
     "no tensor is quantized, and of others torch takes no list": {"torch.dequantize": "tensors"},
     "old constructors, of which torch.tensor() and torch.empty() are the current ways": {
-        "torch.Tensor.new": "cls storage other size",
+        "torch.Tensor.new": "cls storage other",
     },
 }  # fmt: skip
 

@@ -303,7 +303,8 @@ STEPS = {
         "likelihood_losses:gaussian_nll_loss _statistics:_edges solving:lstsq"
     ),
     "calls of the program's function, or a Python bool, which is what it returns": (
-        "_tensor_elements:apply_ _tensor_elements:_mapped _tensor_elements:values "
+        "_tensor_elements:apply_ _tensor_elements:_mapped _tensor_elements:_rewritten "
+        "_tensor_elements:values "
         "_tensor:__complex__ _tensor:__contains__ _tensor:dim_order"
     ),
     "text": (

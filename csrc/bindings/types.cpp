@@ -40,8 +40,18 @@ PyObject* size_subscript(PyObject* self, PyObject* key) {
   return PySlice_Check(key) ? as_size(item) : item;
 }
 PyObject* size_concat(PyObject* self, PyObject* other) {
-  if (!PyTuple_Check(other)) return PyTuple_Type.tp_as_sequence->sq_concat(self, other);
-  return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+  if (PyTuple_Check(other)) return as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+  PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not %s) to torch.Size",
+               Py_TYPE(other)->tp_name);
+  return nullptr;
+}
+// As a number's slot it is asked for the right operand too: (2,) + size.
+PyObject* size_add(PyObject* left, PyObject* right) {
+  if (!PyTuple_Check(left) || !PyTuple_Check(right)) Py_RETURN_NOTIMPLEMENTED;
+  return size_concat(left, right);
+}
+PyObject* size_repeat(PyObject* self, Py_ssize_t times) {
+  return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(self, times));
 }
 PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* self = PyTuple_Type.tp_new(type, args, kwargs);
@@ -103,6 +113,8 @@ void bind_size(py::module_& m) {
                                 {Py_tp_str, Slot(size_repr)},
                                 {Py_mp_subscript, Slot(size_subscript)},
                                 {Py_sq_concat, Slot(size_concat)},
+                                {Py_sq_repeat, Slot(size_repeat)},
+                                {Py_nb_add, Slot(size_add)},
                                 {Py_tp_methods, size_methods},
                                 {Py_tp_base, &PyTuple_Type},
                                 {Py_tp_doc, Slot(const_cast<char*>(kSizeDoc))},

@@ -21,6 +21,9 @@ std::vector<Tensor> meshgrid(std::vector<Tensor> vectors, bool xy) {
     if (t.dtype() != vectors[0].dtype())
       fail<RuntimeError>("meshgrid expects all tensors to have the same dtype\ngot ",
                          vectors[0].dtype(), " and ", t.dtype());
+    if (t.device() != vectors[0].device())
+      fail<RuntimeError>("meshgrid expects all tensors to have the same device\ngot ",
+                         vectors[0].device(), " and ", t.device());
     shape.push_back(t.numel());
   }
   for (std::size_t d = 0; d < vectors.size(); ++d) {

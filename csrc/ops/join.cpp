@@ -74,8 +74,8 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
     dtype = promote_types(dtype, t.dtype());
     if (!first && !is_skipped(t)) first = &t;
   }
+  const int at = first ? wrap_dim(dim, first->dim()) : 0;  // of empty vectors alone: any dim
   if (!first) first = &tensors[0];
-  const int at = wrap_dim(dim, first->dim());
   Shape shape = first->shape();
   shape[at] = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {

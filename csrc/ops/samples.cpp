@@ -59,23 +59,35 @@ Tensor running_integral(const Tensor& y, const Tensor* x, double dx, std::int64_
   return (Value(cumsum(areas, dim)) * Value(dx / 2)).tensor();
 }
 
+// By the parabola through three neighbours; at both ends by a line or a parabola.
 Tensor derivative(const Tensor& x, int dim, const Value& spacing, bool second_order) {
-  const bool has_coordinates = !spacing.is_scalar() && spacing.tensor().dim() > 0;
-  const Tensor steps = has_coordinates
-                           ? with_rank(differences(spacing.tensor(), 0).tensor(), dim, x.dim())
-                           : Tensor();
-  const auto h = [&](Index start, Index end) {
-    return has_coordinates ? part(steps, dim, start, end) : spacing;
-  };
-  const Value slope = differences(x, dim) / h({}, {});
-  const auto at = [&](Index start, Index end) { return part(slope, dim, start, end); };
-  const Value before = h(0, -1), after = h(1, {});
-  const Value inner = (at(0, -1) * after + at(1, {}) * before) / (before + after);
-  Value first = at(0, 1), last = at(-1, {});
-  if (second_order) {
-    first = first + (first - at(1, 2)) * h(0, 1) / (h(0, 1) + h(1, 2));
-    last = last + (last - at(-2, -1)) * h(-1, {}) / (h(-1, {}) + h(-2, -1));
+  const auto at = [&](Index start, Index end) { return part(x, dim, start, end); };
+  if (spacing.is_scalar() || spacing.tensor().dim() == 0) {
+    const Value inner = (at(2, {}) - at(0, -2)) / (Value(2) * spacing);
+    const auto end = [&](const Value& outer, const Value& next, const Value& third) {
+      return second_order ? (Value(1.5) * outer - Value(2) * next + Value(0.5) * third) / spacing
+                          : (outer - next) / spacing;
+    };
+    const Value none;
+    const Value first = end(at(0, 1), at(1, 2), second_order ? at(2, 3) : none);
+    const Value last = end(at(-1, {}), at(-2, -1), second_order ? at(-3, -2) : none);
+    return cat({(-first).tensor(), inner.tensor(), last.tensor()}, dim);
   }
+  const Tensor steps = with_rank(differences(spacing.tensor(), 0).tensor(), dim, x.dim());
+  const auto h = [&](Index start, Index end) { return part(steps, dim, start, end); };
+  const Value before = h(0, -1), after = h(1, {}), both = before + after;
+  const Value inner = -after / (before * both) * at(0, -2) +
+                      (after - before) / (before * after) * at(1, -1) +
+                      before / (after * both) * at(2, {});
+  const auto end = [](const Value& outer, const Value& next, const Value& third, const Value& near,
+                      const Value& far) {
+    return (Value(2) * near + far) / (near * (near + far)) * outer -
+           (near + far) / (near * far) * next + near / (far * (near + far)) * third;
+  };
+  const Value first = second_order ? -end(at(0, 1), at(1, 2), at(2, 3), h(0, 1), h(1, 2))
+                                   : (at(1, 2) - at(0, 1)) / h(0, 1);
+  const Value last = second_order ? end(at(-1, {}), at(-2, -1), at(-3, -2), h(-1, {}), h(-2, -1))
+                                  : (at(-1, {}) - at(-2, -1)) / h(-1, {});
   return cat({first.tensor(), inner.tensor(), last.tensor()}, dim);
 }
 
@@ -117,7 +129,7 @@ std::vector<Tensor> gradient(const Tensor& input, const std::vector<Value>& spac
   std::vector<Tensor> derivatives;
   for (int i = 0; i < dims.rank; ++i) {
     const Value& step = spacing[std::size_t(i)];
-    if (!step.is_scalar() && step.tensor().numel() != input.size(dims[i]))
+    if (!step.is_scalar() && step.tensor().dim() && step.tensor().numel() != input.size(dims[i]))
       fail<RuntimeError>(
           "torch.gradient expected each input of spacing to have the size of its dimension");
     derivatives.push_back(derivative(input, int(dims[i]), step, edge_order == 2));
@@ -130,7 +142,20 @@ Tensor diff(const Tensor& input, std::int64_t n, std::int64_t dim,
   if (input.dim() == 0) fail<RuntimeError>("diff expects input to be at least one-dimensional");
   if (n < 0) fail<RuntimeError>("order must be non-negative but got ", n);
   if (n == 0) return clone(input);
+  const int along = wrap_dim(dim, input.dim());
   std::vector<Tensor> parts;
+  for (const Tensor& part : {prepend.value_or(Tensor()), append.value_or(Tensor())}) {
+    if (!part) continue;
+    if (part.dim() != input.dim())
+      fail<RuntimeError>("diff expects prepend or append to be the same dimension as input\n",
+                         describe("input", input), "; it was given ", part.sizes());
+    for (int d = 0; d < input.dim(); ++d)
+      if (d != along && part.size(d) != input.size(d))
+        fail<RuntimeError>(
+            "diff expects the shape of tensor to prepend or append to match that of "
+            "input except along the differencing dimension; input.size(",
+            d, ") = ", input.size(d), ", but got tensor.size(", d, ") = ", part.size(d));
+  }
   for (const Tensor& part : {prepend.value_or(Tensor()), input, append.value_or(Tensor())})
     if (part) parts.push_back(part);
   Tensor left = parts.size() > 1 ? cat(parts, dim) : input;

@@ -66,7 +66,7 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
     if (strides[last] != 1)
       fail<RuntimeError>("self.stride(-1) must be 1 to view ", scalar_name(input.dtype()), " as ",
                          scalar_name(dtype), " (different element sizes), but got ", strides[last]);
-    auto rescale = [&](std::int64_t n, const char* what) {
+    auto rescale = [&](std::int64_t n, const std::string& what) {
       if (checked_mul(n, old_size) % size)
         fail<RuntimeError>(what, " must be divisible by ", double(size) / double(old_size),
                            " to view ", scalar_name(input.dtype()), " as ", scalar_name(dtype),
@@ -75,7 +75,8 @@ Tensor view_dtype(const Tensor& input, DType dtype) {
     };
     shape.sizes[last] = rescale(shape.sizes[last], "self.size(-1)");
     offset = rescale(offset, "self.storage_offset()");
-    for (std::size_t d = 0; d < last; ++d) strides[d] = rescale(strides[d], "self.stride()");
+    for (std::size_t d = 0; d < last; ++d)
+      strides[d] = rescale(strides[d], text("self.stride(", d, ")"));
   }
   Tensor out = from_storage(input->storage, dtype, shape, strides.data(), offset);
   return out;
@@ -152,6 +153,10 @@ Tensor expand(const Tensor& input, const Shape& size) {
     strides[std::size_t(d)] =
         d < extra || (own == 1 && shape[d] != 1) ? 0 : input->strides[std::size_t(d - extra)];
   }
+  if (input.dim())  // a new dimension of size 1 lies as unsqueeze() would have it
+    for (int d = extra - 1; d >= 0; --d)
+      if (shape[d] == 1)
+        strides[std::size_t(d)] = checked_mul(shape[d + 1], strides[std::size_t(d) + 1]);
   return make_view(
       "ExpandBackward0", input, seen_as(input, shape, strides, input.offset()),
       showing("self_sym_sizes",
@@ -403,8 +408,16 @@ Tensor movedim(const Tensor& input, Sizes source, Sizes destination) {
     fail<RuntimeError>("movedim: Invalid source or destination dims: source (", source,
                        " dims) should contain the same number of dims as destination (",
                        destination, " dims)");
-  dim_mask(source, input.dim(), false);
-  dim_mask(destination, input.dim(), false);
+  const auto check = [&](Sizes dims, const char* name) {
+    unsigned seen = 0;
+    for (const std::int64_t dim : dims) {
+      const unsigned bit = 1u << wrap_dim(dim, input.dim());
+      if (seen & bit) fail<RuntimeError>("movedim: repeated dim in `", name, "` (", dims, ")");
+      seen |= bit;
+    }
+  };
+  check(source, "source");
+  check(destination, "destination");
   int order[kMaxRank];
   std::fill_n(order, kMaxRank, -1);
   unsigned used = 0;

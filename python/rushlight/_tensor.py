@@ -145,6 +145,8 @@ def __format__(self: Tensor, spec):
 
 @op("Tensor")
 def __complex__(self: Tensor):
+    if self.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
     return builtins.complex(self.item())
 
 

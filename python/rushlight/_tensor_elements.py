@@ -15,7 +15,11 @@ def _rewritten(name, self, values):
         )
     if self.device.type != "cpu":
         raise TypeError(f"{name} is only implemented on CPU tensors")
-    return self.copy_(_C.tensor(values(), dtype=self.dtype).reshape(self.shape))
+    found = values()
+    others = [type(value).__name__ for value in found if not hasattr(value, "__float__")]
+    if others:
+        raise TypeError(f"must be real number, not {others[0]}")
+    return self.copy_(_C.tensor(found, dtype=self.dtype).reshape(self.shape))
 
 
 @op("Tensor")

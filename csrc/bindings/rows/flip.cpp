@@ -10,7 +10,9 @@ namespace {
 
 Tensor flip_op(const Tensor& input, Listed dims) { return flip(input, dims); }
 Tensor flip_method(const Tensor& self, Shape dims) { return flip(self, dims); }
-Tensor roll_op(const Tensor& input, Shape shifts, Shape dims) { return roll(input, shifts, dims); }
+Tensor roll_op(const Tensor& input, Shape shifts, std::optional<Shape> dims) {
+  return roll(input, shifts, dims.value_or(Shape()));
+}
 Tensor rot90_op(const Tensor& input, std::int64_t k, Shape dims) { return rot90(input, k, dims); }
 
 }  // namespace
@@ -29,7 +31,7 @@ Shape:
 tensor([2, 1, 0]))");
   op<&flip_method>(m, "flip(self, *dims)", stored(As::method), "torch.flip() as a method.");
   op<&roll_op>(
-      m, "roll(input, shifts, dims=())", stored(As::both),
+      m, "roll(input, shifts, dims=None)", stored(As::both),
       R"(A copy with elements shifted along dims; those beyond the end return at the beginning.
 
 Args:

@@ -58,6 +58,29 @@ static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* fi
   return wrap(pointwise(*f.op, in, f.defaults, {Into::fresh, nullptr}));
 }
 
+// Whether its parameter is a factor of one operand.
+static bool scales_operand(const PointwiseOp& op) {
+  const std::string_view name = op.name;
+  return name == "add" || name == "sub" || name == "rsub" || name == "addcmul" || name == "addcdiv";
+}
+// A complex number as alpha or value, which the kernels do not take: the operand that it scales
+// becomes their product, held in `made`.
+static void scale_operand(const PointwiseOp& op, const char* parameter, const Tensor& number,
+                          Input* in, Tensor& made) {
+  const auto is_complex_operand = [](const Input& i) {
+    return i.tensor && is_complex(i.tensor->dtype());
+  };
+  if (std::none_of(in, in + op.inputs, is_complex_operand))
+    fail<RuntimeError>("For non-complex input tensors, argument ", parameter,
+                       " must not be a complex number.\n", op.name,
+                       "(): convert a tensor first, for example with .cfloat()");
+  Input& scaled = in[&op == &pointwise_op<Rsub>() ? 0 : 1];
+  const bool is_number = !scaled.tensor || (*scaled.tensor)->number;
+  made = scaled.tensor ? mul(*scaled.tensor, number) : mul(number, scaled.scalar);
+  if (is_number) made->number = true;
+  scaled.tensor = &made;
+}
+
 static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObject* const* values,
                              bool is_method, Into::Kind kind) {
   const PointwiseOp& op = *f.op;
@@ -65,11 +88,19 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   Scalar parameters[kMaxParameters] = {};
   for (int i = 0; i < op.inputs && i < kMaxInputs; ++i)
     if (!read_input(f, s, i, is_method, values[i], in[i])) return nullptr;
-  Tensor made;
+  Tensor made, scaled;
   if (!have_tensor(f, s, values[0], in, made)) return nullptr;
   for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
     PyObject* o = values[op.inputs + p];
-    if (Argument<Scalar>::read(o, parameters[p])) continue;
+    AnyNumber number;
+    if (scales_operand(op) && Argument<AnyNumber>::read(o, number)) {
+      if (number.complex)
+        scale_operand(op, s.parameters[std::size_t(op.inputs)].name.c_str(), number.complex, in,
+                      scaled);
+      parameters[p] = number.complex ? Scalar(1) : number.scalar;
+      continue;
+    }
+    if (!PyErr_Occurred() && Argument<Scalar>::read(o, parameters[p])) continue;
     if (PyErr_Occurred()) return nullptr;
     return wrong_type(s, op.inputs + p, is_method, "Number", o), nullptr;
   }

@@ -72,7 +72,12 @@ Tensor normal_size(double mean, double std, Shape size, G g, Out out, Dt dtype, 
   return deliver_new("normal", out, normal(mean, std, size, g, o), grad);
 }
 
-Tensor bernoulli_each(const Tensor& input, G g) { return bernoulli(input, g); }
+// What is drawn is 0 or 1, so `out` may have any dtype.
+Tensor bernoulli_each(const Tensor& input, G g, const Out& out) {
+  if (!out) return bernoulli(input, g);
+  resize_output(*out, input.sizes());
+  return bernoulli_(*out, input, g);
+}
 Tensor bernoulli_of(const Tensor& input, double p, G g) { return bernoulli(input, p, g); }
 Tensor multinomial_op(const Tensor& input, std::int64_t n, bool replacement, G g) {
   return multinomial(input, n, replacement, g);

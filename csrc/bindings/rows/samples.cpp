@@ -24,7 +24,10 @@ Tensor running_integral(const Tensor& y, double dx, std::int64_t dim) {
 std::vector<Tensor> gradient_op(const Tensor& input, py::handle spacing,
                                 const std::optional<Shape>& dim, std::int64_t edge_order) {
   std::vector<Value> steps(std::size_t(dim ? dim->rank : input.dim()), Value(1));
-  Scalar number;
+  AnyNumber number;
+  const auto step = [&] {
+    return number.complex ? Value(number.complex) : Value(number.scalar.as_double());
+  };
   if (is_list(spacing.ptr())) {
     steps.clear();
     for (const py::handle item : py::tuple(py::reinterpret_borrow<py::object>(spacing))) {
@@ -34,18 +37,19 @@ std::vector<Tensor> gradient_op(const Tensor& input, py::handle spacing,
             "torch.gradient expected each element of spacing to have one dimension, but got an "
             "element with ",
             vector->dim(), " dimensions!");
-      if (!vector && !Argument<Scalar>::read(item.ptr(), number))
+      number = {};
+      if (!vector && !Argument<AnyNumber>::read(item.ptr(), number))
         fail<TypeError>("expected Tensor as element ", steps.size(), " in argument 1, but got ",
                         Py_TYPE(item.ptr())->tp_name, "\ngradient(): 'spacing'");
-      steps.push_back(vector ? Value(*vector) : Value(number.as_double()));
+      steps.push_back(vector ? Value(*vector) : step());
     }
   } else if (!spacing.is_none()) {
-    if (!Argument<Scalar>::read(spacing.ptr(), number))
+    if (!Argument<AnyNumber>::read(spacing.ptr(), number))
       fail<TypeError>(
           "gradient(): argument 'spacing' must be Number or a list for each dimension, "
           "not ",
           Py_TYPE(spacing.ptr())->tp_name);
-    std::fill(steps.begin(), steps.end(), Value(number.as_double()));
+    std::fill(steps.begin(), steps.end(), step());
   }
   return gradient(input, steps, dim, edge_order);
 }

@@ -89,7 +89,8 @@ Tensor sliced(const Tensor& t, PyObject* key, int dim) {
   return t;
 }
 
-void apply_one(Applied& a, PyObject* o, int& dim) {
+// `at` is the position in the key, which torch's words call the dimension.
+void apply_one(Applied& a, PyObject* o, int& dim, Py_ssize_t at) {
   const auto put = [&](const Tensor& t, int count) {
     a.indices.resize(std::max(a.indices.size(), std::size_t(dim) + 1));
     a.indices[std::size_t(dim)] = t;
@@ -112,7 +113,7 @@ void apply_one(Applied& a, PyObject* o, int& dim) {
           "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     const std::int64_t n = a.view->shape[wrap_dim(dim, a.view.dim())];
     if (position < -n || position >= n)
-      fail<IndexError>("index ", position, " is out of bounds for dimension ", dim, " with size ",
+      fail<IndexError>("index ", position, " is out of bounds for dimension ", at, " with size ",
                        n);
     a.view = select(a.view, dim, position);
   } else if (PySlice_Check(o)) {
@@ -184,7 +185,7 @@ Applied apply(const Tensor& self, PyObject* key) {
     if (item == Py_Ellipsis)
       dim += self.dim() - used;
     else
-      apply_one(a, item, dim);
+      apply_one(a, item, dim, i);
   }
   // A mask of several dimensions indexes all of them: the entries it covers are dropped.
   std::vector<Tensor> compact;
@@ -266,7 +267,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     if (source.device() != a.view.device() && source.dim() == 0)
       source = to(source, a.view.device());
     // Leading dimensions of size 1 of the value may be dropped, as in NumPy.
-    while (source.dim() > 0 && !a.by_tensor && source.dim() > a.view.dim() && source->shape[0] == 1)
+    while (source.dim() > (a.by_tensor ? 1 : a.view.dim()) && source->shape[0] == 1)
       source = squeeze_first(source);
     if (!a.by_tensor) {
       if (!can_broadcast_to(source.sizes(), a.view.sizes()))

@@ -210,6 +210,25 @@ PyObject* get_data(PyObject* self, void*) {
     return raise_current();
   }
 }
+// Written as x.real[...] = value is; what is recorded makes the whole number anew.
+template <auto Part, bool is_real>
+int set_part(PyObject* self, PyObject* value, void*) {
+  try {
+    if (!value) fail<AttributeError>("the parts of a tensor cannot be deleted");
+    const Tensor& t = self_of(self);
+    const Tensor* from = as_tensor(value);
+    const bool records_it =
+        is_complex(t.dtype()) && grad_enabled() && (wants_grad(t) || (from && wants_grad(*from)));
+    const Tensor part = records_it ? clone(Part(t)) : Part(t);
+    const auto shown = py::reinterpret_steal<py::object>(wrap(part));
+    if (!shown || PyObject_SetItem(shown.ptr(), Py_Ellipsis, value)) return -1;
+    if (records_it) copy_(t, is_real ? complex_of(part, imag(t)) : complex_of(real(t), part));
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
 // The tensor keeps its identity and its history, and shows other elements from now on.
 int set_data(PyObject* self, PyObject* value, void*) {
   try {
@@ -303,8 +322,9 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("mT", get<matrix_transpose>, "The view with the last two dimensions swapped."),
       read("H", get<adjoint_2d>, "The transposed matrix."),
       read("mH", get<matrix_adjoint>, "The view with the last two dimensions swapped."),
-      read("real", get<real>, "The real parts; a real tensor itself."),
-      read("imag", get<imag>, "The imaginary parts of a complex tensor."),
+      {"real", get<real>, set_part<real, true>, "The real parts; a real tensor itself.", nullptr},
+      {"imag", get<imag>, set_part<imag, false>, "The imaginary parts of a complex tensor.",
+       nullptr},
       read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},
