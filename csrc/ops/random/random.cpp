@@ -76,7 +76,7 @@ Tensor randperm(std::int64_t n, const GeneratorRef& given, const Options& o) {
     fail<RuntimeError>("Trying to create tensor with negative dimension ", n, ": [", n, "]");
   if (d == DType::boolean) fail<NotImplementedError>("\"randperm\" not implemented for 'Bool'");
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kExact[kDTypes] = {1,    256,  128,  32768,           2147483648,
+  constexpr std::int64_t kExact[kDTypes] = {1,    256,  128, 32768,           2147483648,
                                             kAny, 2049, 257, (1ll << 24) + 1, (1ll << 53) + 1};
   if (n > kExact[int(d)])
     fail<RuntimeError>("value cannot be converted to type ", dtype_name(d),
