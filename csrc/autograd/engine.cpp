@@ -217,8 +217,7 @@ struct BackwardPass {
     for (const Hooks::OfNode& h : before) call_hook(*h.hook, grads, nullptr);
     for (auto& [output, kept] : n.hooks->retained)
       if (!rows && output < grads.size() && grads[output])
-        kept = kept && !grad_enabled() ? add_gradients(kept, grads[output])
-                                       : own_gradient(grads[output]);
+        kept = kept ? add_gradients(kept, grads[output]) : own_gradient(grads[output]);
   }
 
   Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) const {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "autograd/showing.h"
+#include "autograd/repeatable.h"
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -119,25 +119,23 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
     });
   }
   if (!records) return out;
-  return record("CatBackward0", std::move(out),
-                showing(
-                    "dim",
-                    [lengths, dtypes](Tensor g, Node& self, std::int64_t dim) {
-                      const int at = int(dim);
-                      std::vector<Tensor> grads(lengths.size());
-                      std::int64_t start = 0;
-                      for (std::size_t i = 0; i < lengths.size(); ++i) {
-                        const bool skipped = lengths[i] == kSkipped;
-                        if (self.needs_input(i))
-                          grads[i] = skipped
-                                         ? zeros({0}, dtypes[i], g.device())
-                                         : in_dtype(narrow(g, at, start, lengths[i]), dtypes[i]);
-                        if (!skipped) start += lengths[i];
-                      }
-                      return Gradients(std::move(grads));
-                    },
-                    std::int64_t(at)),
-                tensors);
+  return record(
+      "CatBackward0", std::move(out),
+      showing("dim", repeatable([lengths, dtypes](Tensor g, Node& self, std::int64_t dim) {
+                const int at = int(dim);
+                std::vector<Tensor> grads(lengths.size());
+                std::int64_t start = 0;
+                for (std::size_t i = 0; i < lengths.size(); ++i) {
+                  const bool skipped = lengths[i] == kSkipped;
+                  if (self.needs_input(i))
+                    grads[i] = skipped ? zeros({0}, dtypes[i], g.device())
+                                       : in_dtype(narrow(g, at, start, lengths[i]), dtypes[i]);
+                  if (!skipped) start += lengths[i];
+                }
+                return Gradients(std::move(grads));
+              }),
+              std::int64_t(at)),
+      tensors);
 }
 
 // Of images that are all channels_last: as cat lays them out along dimension `at`, which is then
@@ -194,16 +192,14 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   std::vector<DType> dtypes;
   for (const Tensor& t : tensors) dtypes.push_back(t.dtype());
   return record("StackBackward0", std::move(out),
-                showing(
-                    "dim",
-                    [dtypes](Tensor g, Node& self, std::int64_t at) {
-                      std::vector<Tensor> grads(dtypes.size());
-                      for (std::size_t i = 0; i < dtypes.size(); ++i)
-                        if (self.needs_input(i))
-                          grads[i] = in_dtype(select(g, at, std::int64_t(i)), dtypes[i]);
-                      return Gradients(std::move(grads));
-                    },
-                    std::int64_t(at)),
+                showing("dim", repeatable([dtypes](Tensor g, Node& self, std::int64_t at) {
+                          std::vector<Tensor> grads(dtypes.size());
+                          for (std::size_t i = 0; i < dtypes.size(); ++i)
+                            if (self.needs_input(i))
+                              grads[i] = in_dtype(select(g, at, std::int64_t(i)), dtypes[i]);
+                          return Gradients(std::move(grads));
+                        }),
+                        std::int64_t(at)),
                 tensors);
 }
 

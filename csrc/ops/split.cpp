@@ -1,7 +1,7 @@
 // A dimension split into views: parts of one size, of given sizes, or between given indices.
 #include <algorithm>
 
-#include "autograd/showing.h"
+#include "autograd/repeatable.h"
 #include "ops/join.h"
 #include "ops/view.h"
 
@@ -16,7 +16,7 @@ static void record_parts(const char* name, const char* names, const Tensor& inpu
   std::vector<Shape> shapes;
   if (needs_grad(input))
     for (const Tensor& p : parts) shapes.push_back(p.shape());
-  const auto joined = [shapes](std::span<Tensor> grads, Node&, std::int64_t at) {
+  const auto joined = repeatable([shapes](std::span<Tensor> grads, Node&, std::int64_t at) {
     std::vector<Tensor> all(grads.begin(), grads.end());
     const auto known = std::ranges::find_if(all, [](const Tensor& g) { return bool(g); });
     const DType dtype = known->dtype();
@@ -24,7 +24,7 @@ static void record_parts(const char* name, const char* names, const Tensor& inpu
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!all[i]) all[i] = zeros(shapes[i], dtype, device);
     return Gradients(unbound ? stack(all, int(at)) : cat(all, int(at)));
-  };
+  });
   if constexpr (unbound)
     record_many(name, parts, showing(names, joined, std::int64_t(at)), input);
   else

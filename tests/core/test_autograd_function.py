@@ -339,3 +339,65 @@ def test_an_input_that_is_saved_and_returned():
         return seen, leaf.grad.tolist()
 
     assert run(rushlight) == ask(run)
+
+
+def adding(torch, count=1):
+    class Adds(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            a.add_(b)
+            ctx.mark_dirty(a)
+            ctx.save_for_backward(a, b)
+            return a if count == 1 else (a, b * 2)
+
+        @staticmethod
+        def backward(ctx, g, *rest):
+            a, b = ctx.saved_tensors
+            return g * 3 + a * 0, g * b
+
+    return Adds
+
+
+def test_a_function_writes_through_a_view():
+    def gradients(torch):
+        x, b = (torch.tensor(v, requires_grad=True) for v in ([1.0, 2.0, 4.0], [3.0, 5.0]))
+        y = x * 2
+        c = adding(torch).apply(y[1:], b)
+        (c.sum() + (y * y).sum()).backward()
+        return x.grad.tolist(), b.grad.tolist(), y.tolist(), y.grad_fn.name(), c.requires_grad
+
+    assert gradients(rushlight) == ask(gradients)
+
+
+def test_a_function_of_two_results_does_not_write_through_a_view():
+    def refused(torch):
+        x, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+        try:
+            adding(torch, 2).apply((x * 2).view(2), b)
+        except RuntimeError as error:
+            return str(error).partition(".")[0]
+
+    assert refused(rushlight) == ask(refused)
+
+
+def test_one_of_backward_and_vjp():
+    def refused(torch):
+        class Both(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, g):
+                return g
+
+            @staticmethod
+            def vjp(ctx, g):
+                return g
+
+        try:
+            Both.apply(torch.ones(1, requires_grad=True)).sum().backward()
+        except RuntimeError as error:
+            return str(error)
+
+    assert refused(rushlight) == ask(refused)

@@ -93,13 +93,20 @@ Tensor tensor_of_edge(py::handle o) {
   return *t;
 }
 
+// What is given as inputs=: of a dict, its values.
+py::tuple listed(py::handle o) {
+  if (o.is_none()) return py::tuple();
+  if (as_tensor(o.ptr()) || is_gradient_edge(o)) return py::make_tuple(o);
+  const bool named = PyDict_CheckExact(o.ptr());
+  return py::tuple(named ? o.attr("values")() : py::reinterpret_borrow<py::object>(o));
+}
+
 std::vector<Tensor> tensors_of(py::handle o, const char* name) {
   if (o.is_none()) return {};
   if (const Tensor* t = as_tensor(o.ptr())) return {*t};
   if (is_gradient_edge(o)) return {tensor_of_edge(o)};
   std::vector<Tensor> list;
-  for (py::handle item :
-       py::reinterpret_borrow<py::iterable>(py::tuple(py::reinterpret_borrow<py::object>(o)))) {
+  for (py::handle item : py::tuple(py::reinterpret_borrow<py::object>(o))) {
     const Tensor* t = as_tensor(item.ptr());
     if (!t && is_gradient_edge(item)) {
       list.push_back(tensor_of_edge(item));
@@ -113,29 +120,59 @@ std::vector<Tensor> tensors_of(py::handle o, const char* name) {
   return list;
 }
 
+// ---- small operations on tensors
+
+void retain_grad(const Tensor& self) {
+  if (!wants_grad(self))
+    fail<RuntimeError>("can't retain_grad on Tensor that has requires_grad=False");
+  Node* node = grad_fn(*self.body());
+  if (!node || self->retains_grad) return;
+  self->retains_grad = true;
+  node->all_hooks().retained.emplace_back(self->output, Tensor());
+}
+
+Tensor requires_grad_(const Tensor& self, bool requires_grad) {
+  py::setattr(py::reinterpret_steal<py::object>(wrap(self)), "requires_grad",
+              py::bool_(requires_grad));
+  return self;
+}
+
+// ---- backward passes
+
+// As in torch, inputs= of a backward() that are no leaves keep their gradients.
+void retain_gradients(const py::tuple& inputs) {
+  for (py::handle item : inputs)
+    if (const Tensor* t = as_tensor(item.ptr()); t && wants_grad(*t)) retain_grad(*t);
+}
+
 void backward(const Tensor& self, std::optional<Tensor> gradient, std::optional<Truth> retain_graph,
-              Truth create_graph, py::handle inputs) {
+              Truth create_graph, py::handle given_inputs) {
+  const py::tuple inputs = listed(given_inputs);
   BackwardOptions options{retain_graph.value_or(create_graph), create_graph, true, false};
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
-  if (!inputs.is_none() && wanted.empty())
+  if (!given_inputs.is_none() && wanted.empty())
     fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
+  retain_gradients(inputs);
   run({self}, {gradient.value_or(Tensor())}, wanted, options);
 }
 
 void backward_many(py::handle tensors, py::handle grad_tensors, bool retain_graph,
-                   bool create_graph, py::handle inputs) {
+                   bool create_graph, py::handle given_inputs) {
+  const py::tuple inputs = listed(given_inputs);
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
-  if (!inputs.is_none() && wanted.empty())
+  if (!given_inputs.is_none() && wanted.empty())
     fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
+  retain_gradients(inputs);
   run(tensors_of(tensors, "tensors"), tensors_of(grad_tensors, "grad_tensors"), wanted,
       {retain_graph, create_graph, true, false});
 }
 
-std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle grad_outputs,
+std::vector<Tensor> gradients(py::handle outputs, py::handle of, py::handle grad_outputs,
                               bool retain_graph, bool create_graph, bool allow_unused, bool zeros,
                               bool in_rows) {
+  const py::tuple inputs = listed(of);
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
-  if (wanted.empty()) fail<ValueError>("grad requires non-empty inputs.");
+  if (wanted.empty()) fail<RuntimeError>("`inputs` argument to `grad()` cannot be empty.");
   const std::vector<Tensor> given = tensors_of(grad_outputs, "grad_outputs");
   BackwardOptions options{retain_graph, create_graph, false, allow_unused};
   if (in_rows) {
@@ -150,11 +187,13 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle inputs, py::handle 
                                  : run(tensors_of(outputs, "outputs"), given, wanted, options);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (out[i]) continue;
+    if (zeros && is_gradient_edge(inputs[i]))
+      fail<RuntimeError>("materialize_grads cannot be used when the given input is a GradientEdge");
     if (in_rows && (zeros || none))
       out[i] = rushlight::zeros(with_rows(given[0], wanted[i].sizes()), wanted[i].dtype(),
                                 wanted[i].device());
     else if (zeros)
-      out[i] = zeros_like(wanted[i]);
+      out[i] = requires_grad_(zeros_like(wanted[i]), create_graph);
     else if (!allow_unused)
       fail<RuntimeError>("The differentiated Tensor at index ", i,
                          " appears to not have been used in the graph. "
@@ -292,21 +331,6 @@ void queue_callback(py::object f) {
 }
 
 // ---- small operations on tensors
-
-void retain_grad(const Tensor& self) {
-  if (!wants_grad(self))
-    fail<RuntimeError>("can't retain_grad on Tensor that has requires_grad=False");
-  Node* node = grad_fn(*self.body());
-  if (!node || self->retains_grad) return;
-  self->retains_grad = true;
-  node->all_hooks().retained.emplace_back(self->output, Tensor());
-}
-
-Tensor requires_grad_(const Tensor& self, bool requires_grad) {
-  py::setattr(py::reinterpret_steal<py::object>(wrap(self)), "requires_grad",
-              py::bool_(requires_grad));
-  return self;
-}
 
 // A class for each kind of node, so that type(x.grad_fn).__name__ tells it. Made from a spec: what
 // `type(...)` makes is known to the collector, and then could not be the class of a Node's object.

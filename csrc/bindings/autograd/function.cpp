@@ -126,6 +126,23 @@ bool holds(py::handle list, const Tensor& t) {
   return false;
 }
 
+// The node of a write through a view takes its first input for what was written.
+void check_written_view(const Tensor& out, py::tuple args, std::size_t outputs, const char* title) {
+  if (outputs > 1)
+    fail<RuntimeError>(
+        "If your Function modifies inplace an input that is a view of another Tensor, your "
+        "Function ",
+        "cannot return more than one Tensor. This is not supported by the current autograd "
+        "engine. ",
+        "You should either make sure the input is not a view (using .clone() for example) or make ",
+        "your Function only return one Tensor (potentially splitting it into two Functions: one ",
+        "doing the inplace that returns a single Tensor and a second one that does the other ",
+        "operations).");
+  if (const Tensor* first = as_tensor(args[0].ptr()); !first || !first->is_same(out))
+    fail<RuntimeError>("a view was modified in place by ", title,
+                       ", whose first argument it is not");
+}
+
 // Gives the outputs of a forward that ran without recording their history.
 py::object finish(py::object function, py::object ctx, py::tuple args, py::object result,
                   bool records) {
@@ -153,6 +170,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
   n.outputs = std::uint16_t(outputs.size());
   py::tuple finished(outputs.size());
   std::vector<Tensor> made(outputs.size());
+  std::vector<bool> own(outputs.size());  // its gradient goes to the node
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor* t = as_tensor(outputs[i].ptr());
     n.of_outputs.push_back(t ? like_of(*t) : FunctionNode::Like{});
@@ -168,16 +186,22 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       out->node_version = out->version();
     }
     const bool differentiable = records && is_differentiable(out.dtype()) && !holds(fixed, *t);
+    bool through_view = false;
     if (written && records) {
       check_inplace(out, true, n.title());
-      if (out->base)
-        fail<RuntimeError>("a view was modified in place by ", n.title(),
-                           ", which a custom Function cannot record");
-      ++out->version();
+      through_view = differentiable && bool(out->base);
+      if (through_view) check_written_view(out, args, outputs.size(), n.title());
+      if (!through_view) ++out->version();
     }
     if (out->base && !written)
       out->unrecorded = outputs.size() > 1 ? Unrecorded::part : Unrecorded::function;
-    if (differentiable) attach(out, node.get(), std::uint16_t(i));
+    if (through_view) {
+      finish_inplace(out, node);
+      own[i] = true;
+    } else if (differentiable) {
+      attach(out, node.get(), std::uint16_t(i));
+      own[i] = true;
+    }
     made[i] = out;
     finished[i] = py::reinterpret_steal<py::object>(wrap(out));
   }
@@ -194,7 +218,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       } else {
         std::size_t at = 0;
         while (at < made.size() && !(made[at] && made[at].is_same(*t))) ++at;
-        if (at < made.size() && made[at]->node == node.get()) {
+        if (at < made.size() && own[at]) {
           k.output = SavedOutput(made[at], std::uint16_t(at));
           k.is_output = true;
         } else {

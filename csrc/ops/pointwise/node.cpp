@@ -44,7 +44,9 @@ void PointwiseNode::add(const Input& original, const Tensor* kept, const Shape& 
 }
 
 void PointwiseNode::release_saved() {
-  if (!op_.save.all()) return;  // as in torch: nothing saved, nothing lost
+  bool keeps = saves_output();
+  for (const Slot& s : slots_) keeps |= bool(s.tensor);
+  if (!keeps) return;  // as in torch: no tensor saved, nothing lost
   released = true;
   for (Slot& s : slots_) s = {};
   output_ = {};

@@ -9,7 +9,8 @@ def _taken_over(*arguments):
     """What of the tensors given has `__torch_function__`, or a mode may take over; else ()."""
     given = []
     for each in arguments:
-        given.extend(each if isinstance(each, (list, tuple)) else (each,))
+        each = each.values() if type(each) is dict else each
+        given.extend(each if isinstance(each, (list, tuple, type({}.values()))) else (each,))
     return tuple(given) if _C._has_torch_function_variadic(*given) else ()
 
 
@@ -29,7 +30,7 @@ def backward(
         retain_graph: keep what backward needs, to run again; create_graph if None.
         create_graph: record the backward itself, for second derivatives.
         grad_variables: older name of grad_tensors.
-        inputs: only these leaves get gradients.
+        inputs: only these tensors get gradients, and keep them, leaves or not.
 
     Raises:
         RuntimeError: if nothing was recorded.
@@ -67,7 +68,7 @@ def grad(
 
     Args:
         outputs: a tensor or a sequence of tensors.
-        inputs: what to differentiate with respect to.
+        inputs: what to differentiate with respect to; a dict names them, and the results.
         grad_outputs: a gradient for each output; None for scalars.
         retain_graph: keep what backward needs, to run again; create_graph if None.
         create_graph: record the backward itself, for second derivatives.
@@ -108,10 +109,11 @@ def grad(
             "allow_unused=False."
         )
     keep = create_graph if retain_graph is None else retain_graph
-    return _C._grad(
+    found = _C._grad(
         outputs, inputs, grad_outputs, keep, create_graph, bool(allow_unused), materialize_grads,
         is_grads_batched,
     )  # fmt: skip
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
 
 
 def _rows_of(output, inputs, create_graph, chunk_size=None):

@@ -172,7 +172,12 @@ class Function(FunctionCtx):
     def _run_backward(cls, ctx, grads):
         if getattr(_state, "forwards", False) and cls.jvp is not Function.jvp:
             return _transposed(cls.jvp, ctx, grads)
-        if cls.backward is Function.backward and cls.vjp is not Function.vjp:
+        if cls.vjp is not Function.vjp:
+            if cls.backward is not Function.backward:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. "
+                    "You should only implement one of them."
+                )
             return cls.vjp(ctx, *grads)
         return cls.backward(ctx, *grads)
 

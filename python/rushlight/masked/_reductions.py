@@ -40,7 +40,8 @@ def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     tensor(4.)
     """
     result = filled(input, mask, 1)
-    for d in reversed(dims_of(dim, input.ndim)):
+    none = isinstance(dim, list) and not dim  # of torch's own: [] is none, and () all of them
+    for d in () if none else reversed(dims_of(dim, input.ndim)):
         result = result.prod(dim=d, keepdim=bool(keepdim))
     return result.to(wide(dtype, input))
 
