@@ -401,3 +401,13 @@ def test_one_of_backward_and_vjp():
             return str(error)
 
     assert refused(rushlight) == ask(refused)
+
+
+def test_gradcheck_leaves_out_outputs_without_a_history():
+    def checked(torch):
+        x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+        f = lambda x: (x.detach() * 3, x * x)  # noqa: E731
+        check, twice = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+        return [check(f, x), twice(f, x), check(f, x, check_batched_grad=True)]
+
+    assert checked(rushlight) == ask(checked) == [True] * 3
