@@ -283,3 +283,28 @@ def test_reflections_of_a_weight(device, shape):
 
     for ours, theirs in zip(found(rushlight), ask(found), strict=True):
         assert ours == pytest.approx(theirs, abs=1e-5)
+
+
+@pytest.mark.parametrize("trivial", [False, True])
+@pytest.mark.parametrize("chosen", ["matrix_exp", "cayley"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
+def test_complex_weights_stay_unitary(device, shape, chosen, trivial):
+    rushlight.manual_seed(0)
+    layer = rushlight.nn.Linear(*shape, dtype=rushlight.complex64).to(device)
+    start = layer.weight.detach().clone()
+    rushlight.nn.utils.parametrizations.orthogonal(
+        layer, "weight", chosen, use_trivialization=trivial
+    )
+    optimizer = rushlight.optim.SGD(layer.parameters(), 0.1)
+    for _ in range(3):
+        w = layer.weight if shape[0] <= shape[1] else layer.weight.mT
+        one = rushlight.eye(min(shape), dtype=w.dtype, device=device)
+        rushlight.testing.assert_close(w.mH @ w, one, atol=1e-5, rtol=0)
+        optimizer.zero_grad()
+        layer(rushlight.ones(2, shape[0], dtype=w.dtype, device=device)).norm().backward()
+        optimizer.step()
+    if trivial:
+        exact = layer.weight.detach().clone()
+        layer.weight = exact
+        assert rushlight.equal(layer.weight, exact) or min(shape) < max(shape)
+    assert start.shape == layer.weight.shape

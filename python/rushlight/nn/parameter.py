@@ -60,7 +60,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
             return _marked(data, requires_grad)
         self = Tensor.__new__(cls, data)
         if requires_grad:
-            self.requires_grad_(True)
+            self.requires_grad = True
         return self
 
     __torch_function__ = _C._disabled_torch_function_impl
@@ -115,7 +115,28 @@ class Buffer(Tensor, metaclass=_BufferType):
 class UninitializedTensorMixin:
     """What a parameter or buffer does while its shape is unknown."""
 
-    _allowed = ("device", "dtype", "requires_grad", "data", "is_cuda", "grad", "is_leaf", "layout")
+    _allowed_methods = (
+        *(
+            getattr(Tensor, name)
+            for name in (
+                "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float",
+                "double", "char", "short", "int", "long", "cuda", "cpu", "to", "get_device",
+            )
+        ),
+        _C._zero_grad,
+    )  # fmt: skip
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Only what needs no shape: the methods that move and cast, and attributes."""
+        if func in cls._allowed_methods or type(func).__name__ == "method-wrapper":
+            return super().__torch_function__(func, types, args, kwargs or {})
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you "
+            "are using a `LazyModule` or explicitly manipulating "
+            f"`torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` "
+            "with a dummy batch to initialize the parameters before calling torch functions"
+        )
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives it a `shape` and new memory, of a `device` and `dtype` if they are given, and makes
@@ -124,6 +145,12 @@ class UninitializedTensorMixin:
         data = self.data
         self.data = _C.empty(shape, device=device or data.device, dtype=dtype or data.dtype)
         self.__class__ = self.cls_to_become
+
+    def share_memory_(self):
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
 
     @property
     def shape(self):
@@ -136,6 +163,12 @@ class UninitializedTensorMixin:
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            data = self.data
+            memo[id(self)] = type(self)(self.requires_grad, data.device, data.dtype)
+        return memo[id(self)]
 
     def __reduce_ex__(self, protocol):
         data = self.data
@@ -160,12 +193,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         data = _C.empty(0, device=device, dtype=dtype)
         return Parameter.__new__(cls, data, requires_grad)
-
-    def __deepcopy__(self, memo):
-        if id(self) not in memo:
-            data = self.data
-            memo[id(self)] = type(self)(self.requires_grad, data.device, data.dtype)
-        return memo[id(self)]
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):

@@ -10,16 +10,21 @@ from rushlight.autograd import Function
 
 
 class BackwardHookFunction(Function):
-    """The identity on several tensors; `seen` is given all their gradients and may replace them."""
+    """The identity on several tensors; `seen` is given all their gradients and may replace them.
+
+    Where there is none it is given zeros, or with `zeros=False` None.
+    """
 
     @staticmethod
-    def forward(ctx, seen, *tensors):
+    def forward(ctx, seen, zeros, *tensors):
         ctx.seen = seen
-        return tuple(t.view_as(t) for t in tensors)
+        ctx.set_materialize_grads(zeros)
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
+        return tensors
 
     @staticmethod
     def backward(ctx, *grads):
-        return (None, *ctx.seen(grads))
+        return (None, None, *ctx.seen(grads))
 
 
 def _as_tuple(value, kind, count):
@@ -56,7 +61,7 @@ class BackwardHook:
         if not wants or not self.hooks:
             return args
         self.input_indices = indices
-        new = BackwardHookFunction.apply(self._on_inputs, *(args[i] for i in indices))
+        new = BackwardHookFunction.apply(self._on_inputs, True, *(args[i] for i in indices))
         args = list(args)
         for index, tensor in zip(indices, new, strict=False):
             args[index] = tensor
@@ -77,10 +82,13 @@ class BackwardHook:
         if not (_C.is_grad_enabled() and any(items[i].requires_grad for i in indices)):
             return result
         self.output_indices, self.n_outputs = indices, len(items)
-        new = BackwardHookFunction.apply(self._on_outputs, *(items[i] for i in indices))
+        new = BackwardHookFunction.apply(self._on_outputs, False, *(items[i] for i in indices))
         for index, tensor in zip(indices, new, strict=False):
             items[index] = tensor
-        return items[0] if single else type(result)(items)
+        if single:
+            return items[0]
+        named = isinstance(result, tuple) and hasattr(result, "_fields")
+        return type(result)(*items) if named else type(result)(items)
 
     def _on_outputs(self, grads):
         grads = self._spread(grads, self.output_indices, self.n_outputs)

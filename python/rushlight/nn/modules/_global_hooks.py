@@ -19,6 +19,15 @@ def _refresh():
     ]  # fmt: skip
 
 
+def _all_backward_hooks_are(full):
+    if everywhere.is_full is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module "
+            "hook. Please use only one of them."
+        )
+    everywhere.is_full = full
+
+
 def _register(hooks, hook, *marks):
     handle = _GlobalHandle(hooks, extra_dict=list(marks))
     hooks[handle.id] = hook
@@ -91,11 +100,15 @@ def register_module_full_backward_hook(hook):
     (tensor([1.]),)
     >>> handle.remove()
     """
+    _all_backward_hooks_are(full=True)
     return _register(everywhere.backward, hook)
 
 
 def register_module_backward_hook(hook):
-    """The older name of `register_module_full_backward_hook`."""
+    """Calls `hook(module, grad_input, grad_output)` with the gradients of the last operation of
+    every module, which are not always those of its inputs: see register_module_full_backward_hook.
+    """
+    _all_backward_hooks_are(full=False)
     return _register(everywhere.backward, hook)
 
 

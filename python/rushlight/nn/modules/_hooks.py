@@ -42,6 +42,7 @@ class GlobalHooks:
         self.forward_always_called = OrderedDict()
         self.forward_pre = OrderedDict()
         self.backward = OrderedDict()
+        self.is_full = None  # of `backward`: False where they are of register_module_backward_hook
         self.backward_pre = OrderedDict()
         self.buffer_registration = OrderedDict()
         self.module_registration = OrderedDict()
@@ -224,16 +225,28 @@ class Hooks:
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
         if with_module:
-            owner, plain = weakref.ref(self), hook
-
-            def hook(*args):
-                return plain(owner(), *args)
-
+            hook = _WithModule(hook, self)
         return _register(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook):
         """Calls `hook(module, incompatible_keys)` after loading; it may edit the two lists."""
         return _register(self._load_state_dict_post_hooks, hook)
+
+
+class _WithModule:
+    """A hook that is given its module first: no local function, so that it can be pickled."""
+
+    def __init__(self, hook, module):
+        self.hook, self.module = hook, weakref.ref(module)
+
+    def __call__(self, *args):
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __reduce__(self):
+        return _WithModule, (self.hook, self.module())
 
 
 def _warn_failed(kind, error):
@@ -246,94 +259,112 @@ def _warn_failed(kind, error):
 
 def call_with_hooks(module, args, kwargs):
     """Module.__call__ when this module, or the process, has hooks."""
-    d = module.__dict__
-    args, kwargs = _run_pre_hooks(module, d, args, kwargs)
-    tap = None
-    pre = [*everywhere.backward_pre.values(), *d.get("_backward_pre_hooks", {}).values()]
-    post = list(everywhere.backward.values())
-    own_post = list(d.get("_backward_hooks", {}).values())
-    of_node = own_post if module._is_full_backward_hook is False else []
-    if not of_node:
-        post += own_post
-    if pre or post:
-        from rushlight.nn.modules._backward_hooks import BackwardHook
-
-        tap = BackwardHook(module, post, pre)
-        args = tap.watch_inputs(args)
-    own = d.get("_forward_hooks", {})
-    with_kwargs = d.get("_forward_hooks_with_kwargs", {})
-    called = set()
+    call = _Call(module, args, kwargs)
     try:
-        result = module.forward(*args, **kwargs)
-        for hooks, keyed in (
-            (everywhere.forward, everywhere.forward_with_kwargs),
-            (own, with_kwargs),
-        ):
-            for key, hook in list(hooks.items()):
-                called.add(key)
-                if key in keyed:
-                    changed = hook(module, args, kwargs, result)
-                else:
-                    changed = hook(module, args, result)
-                if changed is not None:
-                    result = changed
-        if tap is not None:
-            result = tap.watch_outputs(result)
-        if of_node:
-            from rushlight.nn.modules._backward_hooks import watch_node
-
-            watch_node(module, of_node, args, result)
-        return result
+        return call.run()
     except Exception:
-        _run_always_called(module, d, args, kwargs, called)
+        call.run_always_called()
         raise
 
 
-def _run_pre_hooks(module, d, args, kwargs):
-    keyed = d.get("_forward_pre_hooks_with_kwargs", {})
-    hooks = [*everywhere.forward_pre.items(), *d.get("_forward_pre_hooks", {}).items()]
-    for key, hook in hooks:
-        if key in keyed:
-            changed = hook(module, args, kwargs)
-            if changed is None:
-                continue
-            if not (isinstance(changed, tuple) and len(changed) == 2):
-                raise RuntimeError(
-                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                    f"but got {changed}."
-                )
-            args, kwargs = changed
+class _Call:
+    """One call of one module: what it has come to is what hooks with always_call are given."""
+
+    def __init__(self, module, args, kwargs):
+        self.module, self.args, self.kwargs, self.result = module, args, kwargs, None
+        self.of_module = module.__dict__.get
+        self.called = set()
+
+    def run(self):
+        module = self.module
+        full, of_node = self._backward_hooks()
+        pre = [
+            *everywhere.backward_pre.values(),
+            *self.of_module("_backward_pre_hooks", {}).values(),
+        ]
+        self._run_pre_hooks()
+        tap = None
+        if pre or full:
+            from rushlight.nn.modules._backward_hooks import BackwardHook
+
+            tap = BackwardHook(module, full, pre)
+            self.args = tap.watch_inputs(self.args)
+        self.result = module.forward(*self.args, **self.kwargs)
+        for hooks, _, keyed, _ in self._forward_hooks():
+            for key, hook in list(hooks.items()):
+                self.called.add(key)
+                self._run_forward_hook(hook, key in keyed)
+        if tap is not None:
+            self.result = tap.watch_outputs(self.result)
+        if of_node:
+            from rushlight.nn.modules._backward_hooks import watch_node
+
+            watch_node(module, of_node, self.args, self.result)
+        return self.result
+
+    def run_always_called(self):
+        """After a failure: the hooks with always_call that have not run."""
+        for hooks, always, keyed, kind in self._forward_hooks():
+            for key, hook in list(hooks.items()):
+                if key in always and key not in self.called:
+                    try:
+                        self._run_forward_hook(hook, key in keyed)
+                    except Exception as error:
+                        _warn_failed(kind, error)
+
+    def _backward_hooks(self):
+        """Those of the gradients of the module, and those of its last operation's node."""
+        full, of_node = [], []
+        kinds = (
+            (everywhere.is_full, everywhere.backward),
+            (
+                self.module._is_full_backward_hook,
+                self.of_module("_backward_hooks", {}),
+            ),
+        )
+        for is_full, hooks in kinds:
+            (of_node if is_full is False else full).extend(hooks.values())
+        return full, of_node
+
+    def _forward_hooks(self):
+        """(hooks, those always called, those called with kwargs, what warnings call them)"""
+        names = "_forward_hooks", "_forward_hooks_always_called", "_forward_hooks_with_kwargs"
+        return (
+            (
+                everywhere.forward,
+                everywhere.forward_always_called,
+                everywhere.forward_with_kwargs,
+                "global module forward hook",
+            ),
+            (*(self.of_module(name, {}) for name in names), "module forward hook"),
+        )
+
+    def _run_forward_hook(self, hook, with_kwargs):
+        if with_kwargs:
+            changed = hook(self.module, self.args, self.kwargs, self.result)
         else:
-            changed = hook(module, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-    return args, kwargs
+            changed = hook(self.module, self.args, self.result)
+        if changed is not None:
+            self.result = changed
 
-
-def _run_always_called(module, d, args, kwargs, called):
-    """After a failed forward: the hooks with always_call that have not run."""
-    own = d.get("_forward_hooks", {})
-    for kind, hooks, always, keyed in (
-        (
-            "global module forward hook",
-            everywhere.forward,
-            everywhere.forward_always_called,
-            everywhere.forward_with_kwargs,
-        ),
-        (
-            "module forward hook",
-            own,
-            d.get("_forward_hooks_always_called", {}),
-            d.get("_forward_hooks_with_kwargs", {}),
-        ),
-    ):
-        for key, hook in list(hooks.items()):
-            if key not in always or key in called:
-                continue
-            try:
-                hook(module, args, kwargs, None) if key in keyed else hook(module, args, None)
-            except Exception as error:
-                _warn_failed(kind, error)
+    def _run_pre_hooks(self):
+        keyed = self.of_module("_forward_pre_hooks_with_kwargs", {})
+        own = self.of_module("_forward_pre_hooks", {})
+        for key, hook in [*everywhere.forward_pre.items(), *own.items()]:
+            if key in keyed:
+                changed = hook(self.module, self.args, self.kwargs)
+                if changed is None:
+                    continue
+                if not (isinstance(changed, tuple) and len(changed) == 2):
+                    raise RuntimeError(
+                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                        f"but got {changed}."
+                    )
+                self.args, self.kwargs = changed
+            else:
+                changed = hook(self.module, self.args)
+                if changed is not None:
+                    self.args = changed if isinstance(changed, tuple) else (changed,)
 
 
 def is_tensor(value):

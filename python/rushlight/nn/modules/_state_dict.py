@@ -58,7 +58,8 @@ class StateDict:
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         for name, tensor in self._persistent_tensors():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            as_it_is = keep_vars or is_lazy(tensor)
+            destination[prefix + name] = tensor if as_it_is else tensor.detach()
         if type(self).get_extra_state is not StateDict.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 

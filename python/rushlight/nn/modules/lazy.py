@@ -42,23 +42,14 @@ class LazyModuleMixin:
         if module.cls_to_become is not None:
             module.__class__ = module.cls_to_become
 
-    def __getstate__(self):
-        state = super().__getstate__()
-        hook = state.pop("_initialize_hook", None)
-        if hook is not None:
-            hooks = state["_forward_pre_hooks"] = dict(state["_forward_pre_hooks"])
-            hooks.pop(hook.id, None)
-            marks = state["_forward_pre_hooks_with_kwargs"] = dict(
-                state["_forward_pre_hooks_with_kwargs"]
-            )
-            marks.pop(hook.id, None)
-        return state
-
     def __setstate__(self, state):
         state = dict(state)
-        state.pop("_initialize_hook", None)
+        handle = state.pop("_initialize_hook", None)
+        if handle is not None:
+            for name in ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs"):
+                state[name] = {k: v for k, v in state[name].items() if k != handle.id}
         super().__setstate__(state)
-        if self.has_uninitialized_params():
+        if handle is not None:
             self._initialize_hook = self.register_forward_pre_hook(
                 self._infer_parameters, with_kwargs=True
             )

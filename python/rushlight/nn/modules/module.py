@@ -326,7 +326,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
             if name in HOOKS:
                 if value:
                     d[name], d["_hooked"] = OrderedDict(value), True
-            elif name not in KINDS:
+            elif name not in KINDS and (value, name) != (None, "_is_full_backward_hook"):
                 d[name] = value
         for kind in KINDS:
             d[kind].update(state.get(kind, ()))

@@ -59,7 +59,7 @@ def _has_orthogonal_columns(matrix):
     from rushlight import finfo
 
     one = _C.eye(matrix.size(-1), dtype=matrix.dtype, device=matrix.device)
-    error = (matrix.mT @ matrix - one).abs()
+    error = (matrix.mH @ matrix - one).abs()
     return bool((error <= 10 * matrix.size(-2) * finfo(matrix.dtype).eps).all())
 
 
@@ -91,7 +91,7 @@ class _Orthogonal(Module):
         x = x.tril()
         if n != k:
             x = _C.cat([x, x.new_zeros((*x.shape[:-1], n - k))], -1)
-        skew = x - x.mT
+        skew = x - x.mH
         if self.orthogonal_map == "matrix_exp":
             from rushlight.linalg import matrix_exp
 
