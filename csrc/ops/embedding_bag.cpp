@@ -72,7 +72,8 @@ Tensor largest(const Tensor& rows, const Tensor& kept, const std::vector<std::in
   for (const std::int64_t end : ends) {
     Tensor part = narrow(rows, 0, start, end - start);
     if (kept) part = index(part, {narrow(kept, 0, start, end - start)});
-    bags.push_back(part->shape[0] ? amax(part, Shape{0}, false) : sum(part, Shape{0}, false));
+    // Of equal elements the first is the largest, and has the whole gradient.
+    bags.push_back(part->shape[0] ? std::get<0>(max(part, 0, false)) : sum(part, Shape{0}, false));
     start = end;
   }
   return bags.empty() ? narrow(rows, 0, 0, 0) : stack(bags, 0);
@@ -97,7 +98,12 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
   {
     const GradMode off(false);
     indices = contiguous(to(given, DType::int64));
+    const bool by_kernel = mode != "max" && padding_idx < 0 && weight.dtype() != DType::float64;
     check_indices(indices, 0, weight->shape[0], [&](std::int64_t k, std::int64_t i) {
+      if (!by_kernel)  // torch says it in two ways
+        fail<RuntimeError>(
+            "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be ", k,
+            "\n", describe("weight", weight));
       fail<RuntimeError>("Index ", i, " of input takes value ", k,
                          " which is not in the valid range [0, ", weight->shape[0], ")\n",
                          describe("weight", weight));

@@ -8,7 +8,7 @@ import pytest
 import rushlight
 from tests.conftest import ask
 
-from .compare import assert_same, both, random
+from .compare import assert_same, both, message, random
 
 IMAGE, SIGNAL, ROWS = (2, 4, 6, 6), (2, 4, 8), (5, 6)
 
@@ -297,8 +297,37 @@ def test_bags_of_one_length(device, mode, dtype):
         (of_bags,) = rushlight.autograd.grad(out, weight, seed)
         (of_rows,) = rushlight.autograd.grad(expected, weight, seed)
         rushlight.testing.assert_close(of_bags, of_rows)
-    with pytest.raises((RuntimeError, IndexError), match="range"):
+    words = "range|Expected idx >= 0" if dtype == "float64" else "range"
+    with pytest.raises((RuntimeError, IndexError), match=words):
         rushlight.nn.functional.embedding_bag(bags + 9, weight, mode=mode)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_bags_with_equal_elements(reference, device, dtype):
+    """The first of them is the largest: it has the whole gradient."""
+    grads = []
+    for library, where in ((rushlight, device), (reference, "cpu")):
+        table = [[1.0, 2.0], [3.0, 2.0], [3.0, 2.0], [2.0, 0.0]]
+        weight = library.tensor(table, dtype=getattr(library, dtype), device=where)
+        weight.requires_grad_()
+        bags = library.tensor([[0, 1, 2, 3], [3, 2, 1, 0]]).to(where)
+        library.nn.functional.embedding_bag(bags, weight, mode="max").sum().backward()
+        grads.append(weight.grad)
+    assert_same(*grads)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("padding", [None, 0])
+def test_bags_of_rows_that_are_not_there(mode, dtype, padding):
+    def said(library):
+        layer = library.nn.EmbeddingBag(
+            5, 2, mode=mode, padding_idx=padding, dtype=getattr(library, dtype)
+        )
+        return [message(lambda i=i: layer(library.tensor([[1, i]])))[1][:70] for i in (-1, 5)]
+
+    ours, theirs = said(rushlight), ask(said)
+    assert [line.splitlines()[0] for line in ours] == [line.splitlines()[0] for line in theirs]
 
 
 def test_from_pretrained(on_device):
@@ -340,3 +369,17 @@ def test_missing_name():
         rushlight.nn.Nonsense
     with pytest.raises(AttributeError, match=r"torch.nn.functional.nonsense is not in"):
         rushlight.nn.functional.nonsense
+
+
+WRONG = [
+    "nn.EmbeddingBag(5, 2, padding_idx=9)", "nn.EmbeddingBag(5, 2, padding_idx=-9)",
+    "nn.Embedding(5, 2, padding_idx=9)", "nn.utils.rnn.pad_sequence(5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_words_of_wrong_calls(call):
+    def said(library):
+        return message(lambda: eval(call, {"nn": library.nn}))
+
+    assert said(rushlight) == ask(said)

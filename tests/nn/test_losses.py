@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rushlight
+from tests.conftest import ask
 
 from .compare import assert_same, both, message, random
 
@@ -214,3 +215,17 @@ def test_multilabel_margins_of_any_width(dtype, offset, device):
             assert loss.dtype is dtype and loss[row].item() == pytest.approx(expected, rel=rtol)
             found = leaf.grad[row].tolist()
             assert found == pytest.approx(gradient, rel=10 * rtol, abs=10 * rtol)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_shapes_of_multi_margin_losses(device, shape, batched, reduction):
+    def loss(library, where="cpu"):
+        x = library.arange(4.0, device=where)
+        target = library.full(shape, 2, device=where)
+        x = x[None] if batched else x
+        out = library.nn.functional.multi_margin_loss(x, target, reduction=reduction)
+        return list(out.shape), out.tolist()
+
+    assert loss(rushlight, device) == ask(loss)

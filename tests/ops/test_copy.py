@@ -157,3 +157,20 @@ def test_few_columns(columns, device):
             target[..., 1:] = source
             assert is_same(target[..., 1:], source.cpu().float().numpy())
             assert (target[..., 0] == -1).all()
+
+
+ASSIGNED = [
+    ("x[:] = x[3]", 1), ("x[2:5] = x[3]", 1), ("x[...] = x[4:5]", 1), ("x[:] = x[0]", 2),
+    ("x[:] = x[1:2]", 2), ("x[:, 1:] = x[1:, 1:]", 2), ("x[:, 1] = x[0, 3]", 2),
+    ("x[1:, :4].fill_(x[0, 2]) if hasattr(x, 'fill_') else x[1:, :4].fill(x[0, 2])", 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "rank"), ASSIGNED)
+def test_elements_of_the_target_itself(device, code, rank):
+    """Fewer elements than are written may be some of these: the value is read before."""
+    a = numbers("float32", *((10,) if rank == 1 else (2, 5)))
+    x = rl.from_numpy(a.copy()).to(device)
+    for tensor in (a, x):
+        exec(code, {"x": tensor})
+    assert is_same(x, a)

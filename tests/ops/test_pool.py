@@ -5,6 +5,7 @@ import re
 import pytest
 
 import rushlight
+from tests.conftest import ask
 from tests.ops.nn_compare import array, close, compare
 
 OPTIONS = [(2,), (3, 2), (3, 1, 1), ((3, 2), (2, 1), (1, 0)), (2, 2, 0, 2), (3, 2, 1, 1, True)]
@@ -214,3 +215,21 @@ def test_unpooling_refuses_indices_outside(device):
         with pytest.raises(RuntimeError, match="invalid max index: 99"):
             at = rushlight.tensor([[[0, 99], [1, 2]]])
             rushlight.nn.functional.max_unpool2d(rushlight.ones(1, 2, 2), at, 2)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["avg", "max"])
+def test_adaptive_pooling_of_nothing(device, kind, rank):
+    """Where torch refuses a dimension without elements: not every one of no channels."""
+
+    def said(library, where="cpu"):
+        pool = getattr(library.nn.functional, f"adaptive_{kind}_pool{rank}d")
+        answers = []
+        for sizes in ((0, 2, *[5] * rank), (1, 0, *[5] * rank), (0, *[5] * rank)):
+            try:
+                answers.append(list(pool(library.ones(sizes, device=where), 2).shape))
+            except RuntimeError as error:
+                answers.append(str(error).split(" but ")[0])
+        return answers
+
+    assert said(rushlight, device) == ask(said)

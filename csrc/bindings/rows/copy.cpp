@@ -91,8 +91,10 @@ Tensor fill_op(const Tensor& self, Input value) {
   if (value.tensor->dim() != 0)
     fail<RuntimeError>("fill_ only supports 0-dimension value tensor but got tensor with ",
                        value.tensor->dim(), " dimensions.");
-  copy_(self,
-        (*value.tensor)->number ? number_as("fill_", *value.tensor, self.dtype()) : *value.tensor);
+  Tensor number =
+      (*value.tensor)->number ? number_as("fill_", *value.tensor, self.dtype()) : *value.tensor;
+  if (number->storage.get() == self->storage.get()) number = clone(number);  // one of self's own
+  copy_(self, number);
   return self;
 }
 Tensor filled_copy(const Tensor& input, Input value) {

@@ -272,6 +272,9 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     if (!a.by_tensor) {
       if (!can_broadcast_to(source.sizes(), a.view.sizes()))
         expand(source, a.view.sizes());  // raises, naming the sizes
+      // Of self's own elements: copy_ refuses some of those that are not of self's shape.
+      if (source->storage.get() == a.view->storage.get() && !(source.shape() == a.view.shape()))
+        source = expand(source, a.view.sizes());
       copy_(a.view, source);
       return 0;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "ops/memory_format.h"
 
@@ -132,6 +133,16 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
   if (dim != rank + 1 && dim != rank + 2)
     fail<RuntimeError>(name, "(): Expected ", rank + 1, "D or ", rank + 2, "D tensor, but got ",
                        input.sizes());
+  auto check_not_empty = [&](int d) {
+    if (input->shape[d] == 0)
+      fail<RuntimeError>(name,
+                         "(): Expected input to have non-zero size for non-batch dimensions, but "
+                         "input has sizes ",
+                         input.sizes(), " with dimension ", d, " being empty");
+  };
+  const std::string_view kind = name;
+  const bool of_no_channels = kind == "adaptive_avg_pool1d" || kind == "adaptive_avg_pool2d";
+  if (dim == rank + 2 && !of_no_channels) check_not_empty(1);
   PoolShape s{};
   s.adaptive = true;
   Shape sizes = input.shape();
@@ -146,12 +157,9 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
                          ": elements of output_size must be greater than or equal to 0 but "
                          "received ",
                          s.result[i]);
-    if (s.in[i] == 0)
-      fail<RuntimeError>(name,
-                         "(): Expected input to have non-zero size for non-batch dimensions, but "
-                         "input has sizes ",
-                         input.sizes(), " with dimension ", dim - rank + d, " being empty");
-    if (d >= 0) sizes[dim - rank + d] = s.result[i];
+    if (d < 0) continue;
+    check_not_empty(dim - rank + d);
+    sizes[dim - rank + d] = s.result[i];
   }
   return {s, sizes};
 }

@@ -86,7 +86,7 @@ def multi_margin_loss(
         weight: a factor for each class, shape (c).
         reduction: "mean", "sum", or "none" for a loss per element.
 
-    Shape: input (n, c) or (c), target (n) or (); a scalar, or (n) with reduction="none".
+    Shape: input (n, c) or (c), target (n) or (); a scalar, or the target's with reduction="none".
 
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
     tensor(1.)
@@ -96,8 +96,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    single = input.dim() < 2
-    x = input.reshape(1, -1) if single else input
+    x = input.reshape(1, -1) if input.dim() < 2 else input
     y = target.reshape(-1, 1)
     loss = (margin - x.gather(1, y) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
@@ -105,7 +104,7 @@ def multi_margin_loss(
         loss = loss * weight[y]
     others = _C.arange(x.size(1), device=x.device) != y
     loss = (loss * others).sum(1) / x.size(1)
-    return reduced(loss.reshape(()) if single else loss, reduction)
+    return reduced(loss.reshape(target.shape), reduction)
 
 
 @op("nn.functional", autocast=("full", "full"), node="MultilabelMarginLossBackward0")

@@ -187,7 +187,7 @@ class ParameterDict(Module):
 
     def copy(self):
         """A new ParameterDict with the same values."""
-        return ParameterDict({key: self[key] for key in self._keys})
+        return ParameterDict(OrderedDict(self.items()))  # a plain dict's names would be sorted
 
     @classmethod
     def fromkeys(cls, keys, default=None):
@@ -226,7 +226,7 @@ class ParameterDict(Module):
         return new
 
     def __ror__(self, other):
-        new = ParameterDict(dict(other.items()))
+        new = other.copy()
         new.update(self)
         return new
 

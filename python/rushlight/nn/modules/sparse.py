@@ -25,14 +25,16 @@ class _Table(Module):
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         self.weight = Parameter(_weight, requires_grad=not _freeze)
 
+    _word = "Padding_idx"  # as torch begins the sentence for this class
+
     def _resolve_padding(self, num_embeddings, padding_idx):
         if padding_idx is None:
             return None
         if padding_idx > 0 and padding_idx >= num_embeddings:
-            raise AssertionError("Padding_idx must be within num_embeddings")
+            raise AssertionError(f"{self._word} must be within num_embeddings")
         if padding_idx < 0:
             if padding_idx < -num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
+                raise AssertionError(f"{self._word} must be within num_embeddings")
             return num_embeddings + padding_idx
         return padding_idx
 
@@ -165,6 +167,8 @@ class EmbeddingBag(_Table):
     sparse: bool
     include_last_offset: bool
     padding_idx: int | None
+
+    _word = "padding_idx"
 
     def __init__(
         self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0,

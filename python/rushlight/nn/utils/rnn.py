@@ -4,6 +4,7 @@ A packed sequence holds the rows of step 0 of all sequences, then those of step 
 are long enough, and so on; the sequences are sorted by length, the longest first.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rushlight import _C, _table
@@ -306,6 +307,11 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         )
     if isinstance(sequences, _C.Tensor):
         sequences = sequences.unbind(0)
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
     sequences = list(sequences)
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
