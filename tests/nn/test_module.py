@@ -479,18 +479,6 @@ def test_containers():
     assert len(list(named.parameters())) == 1
 
 
-def test_names_of_a_parameter_dict_keep_their_order():
-    def run(library):
-        nn = library.nn
-        names = OrderedDict((n, library.ones(1)) for n in ("p2", "p10", "p1"))
-        values = nn.ParameterDict(names)
-        more = nn.ParameterDict(OrderedDict(z=library.ones(1), a=library.ones(1)))
-        both = [values.copy(), values | more, more | values, names | more]
-        return [(type(d).__name__, list(d)) for d in both]
-
-    assert run(torch) == ask(run)
-
-
 def test_what_is_left_of_a_sequential_is_numbered_anew():
     def left(library, kind, index):
         nn = library.nn

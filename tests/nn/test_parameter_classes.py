@@ -1,12 +1,14 @@
-"""Parameters made of tensors of a program's own class."""
+"""Parameters made of tensors of a program's own class, and dictionaries of parameters."""
 
 import copy
 import pickle
+from collections import OrderedDict
 
 import pytest
 
 import rushlight as torch
 from rushlight import nn
+from tests.conftest import ask
 
 pytestmark = pytest.mark.usefixtures("on_device")
 
@@ -40,3 +42,15 @@ def test_a_parameter_needs_a_detach_that_keeps_the_class():
 
     with pytest.raises(RuntimeError, match="Creating a Parameter from an instance of type Forgets"):
         nn.Parameter(torch.ones(2).as_subclass(Forgets))
+
+
+def test_names_of_a_parameter_dict_keep_their_order():
+    def run(library):
+        nn = library.nn
+        names = OrderedDict((n, library.ones(1)) for n in ("p2", "p10", "p1"))
+        values = nn.ParameterDict(names)
+        more = nn.ParameterDict(OrderedDict(z=library.ones(1), a=library.ones(1)))
+        both = [values.copy(), values | more, more | values, names | more]
+        return [(type(d).__name__, list(d)) for d in both]
+
+    assert run(torch) == ask(run)

@@ -45,11 +45,8 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   if (out) n->set_in_place();
   for (int i = 0; i < op.inputs; ++i) {
     Tensor kept;  // a saved input that is about to be overwritten
-    if (in[i].tensor && n->saves(i) && out &&
-        (*in[i].tensor)->storage.get() == out->storage.get()) {
-      const GradMode off(false);
-      kept = clone(*in[i].tensor);
-    }
+    if (in[i].tensor && n->saves(i) && out && (*in[i].tensor)->storage.get() == out->storage.get())
+      kept = clone(*in[i].tensor);  // with its history: the gradient's own gradient goes that way
     n->add(in[i], kept ? &kept : nullptr, shape);
   }
   if (saved_waits && op.inputs == 2 && n->saves(0) && n->saves(1)) [[unlikely]] {

@@ -1,0 +1,65 @@
+"""Second gradients of operations in place are those of the same operations out of place."""
+
+import pytest
+
+import rushlight
+
+CALLS = {
+    "log": (), "sin": (), "erf": (), "square": (), "asin": (), "log1p": (), "sinh": (), "cosh": (),
+    "exp": (), "tanh": (), "sigmoid": (), "sqrt": (), "lgamma": (), "digamma": (), "abs": (),
+    "mul": ("y",), "div": ("y",), "pow": ("y",), "atan2": ("y",), "hypot": ("y",),
+    "addcmul": ("y", "z"), "addcdiv": ("y", "z"), "lerp": ("y", "z"), "xlogy": ("y",),
+    "clamp": ("y", "z"), "fmod": ("y",), "pow 3": (3,), "float_power": (3,),
+    "mvlgamma": (1,), "logit": (0.1,), "clamp_min": ("y",), "copysign": ("y",),
+    "addmm": ("m", "m"),
+    "erfinv": (), "sinc": (), "i0": (), "nan_to_num": (),
+}  # fmt: skip
+LAYERS = ["elu", "selu", "celu", "silu", "mish", "hardswish", "leaky_relu", "relu6", "hardtanh"]
+
+
+def second(function, *inputs):
+    out = function(*inputs).pow(3).sum()
+    first = rushlight.autograd.grad(out, inputs, create_graph=True, allow_unused=True)
+    total = sum((g * (i + 2)).sum() for i, g in enumerate(first) if g is not None)
+    if not total.requires_grad:
+        return first, ()
+    return first, rushlight.autograd.grad(total, inputs, allow_unused=True)
+
+
+def values(device):
+    x = [[0.2, 0.7, 0.4], [0.9, 0.35, 0.6], [0.5, 0.15, 0.8]]
+    t = rushlight.tensor(x, dtype=rushlight.float64, device=device)
+    return {"x": t, "y": t.flip(0).contiguous(), "z": t.flip(1) + 0.5, "m": t.mT.contiguous()}
+
+
+def same(a, b):
+    for one, other in zip((*a[0], *a[1]), (*b[0], *b[1]), strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            rushlight.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_operations(device, name):
+    given, method = CALLS[name], name.split()[0]
+    tensors = values(device)
+    names = ["x", *dict.fromkeys(g for g in given if isinstance(g, str))]
+    inputs = [tensors[n].requires_grad_() for n in names]
+
+    def call(suffix):
+        def run(*at):
+            by_name = dict(zip(names, at, strict=True))
+            args = [by_name[g] if isinstance(g, str) else g for g in given]
+            target = at[0] * 1 if suffix else at[0]
+            return getattr(target, method + suffix)(*args)
+
+        return run
+
+    same(second(call("_"), *inputs), second(call(""), *inputs))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(device, name):
+    function = getattr(rushlight.nn.functional, name)
+    x = (values(device)["x"] * 8 - 4).requires_grad_()
+    same(second(lambda t: function(t * 1, inplace=True), x), second(function, x))
