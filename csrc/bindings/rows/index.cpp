@@ -297,7 +297,7 @@ Shape:
 tensor([5., 0., 7.]))");
   op<&scatter_reduce>(
       m, "scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None)",
-      {.in_place = As::method, .apart = true, .exact = true},
+      {.in_place = As::method, .keeps_input = true, .apart = true, .exact = true},
       R"(A copy of input, each element reduced with the elements of src that index assigns to it.
 
 For dim 0, out[index[i][j]][j] is reduced with src[i][j].
@@ -317,7 +317,7 @@ Shape:
 tensor([4., 2.]))");
   op<&index_reduce>(
       m, "index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None)",
-      {.in_place = As::method, .apart = true, .exact = true},
+      {.in_place = As::method, .keeps_input = true, .apart = true, .exact = true},
       R"(A copy of input with each slice of dim reduced with the slices of source assigned to it.
 
 Args:

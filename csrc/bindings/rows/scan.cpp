@@ -27,6 +27,7 @@ tensor([1, 3, 6]))");
   op<&cumprod>(m, "cumprod(input, dim, *, dtype=None, out=None)",
                with_complex({.autocast = kFullOnCuda,
                              .in_place = As::method,
+                             .keeps_input = true,
                              .exact = true,
                              .in_dtype_of_out = true}),
                R"(The cumulative product along dim: y_i = x_0 * ... * x_i.

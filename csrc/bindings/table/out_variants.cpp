@@ -169,6 +169,11 @@ PyObject* raise_current(const Signature& s, const Call& call) {
   return refused(s, call);
 }
 
+PyObject* operand_in_place(PyObject* target) {
+  const Tensor* t = target ? as_tensor(target) : nullptr;
+  return t && grad_enabled() && wants_grad(*t) ? wrap(clone(*t)) : Py_XNewRef(target);
+}
+
 PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
                          _PyCFunctionFastWithKeywords plain, PyObject* self, PyObject* const* args,
                          Py_ssize_t n, PyObject* keywords) {
@@ -180,7 +185,9 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
     if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
       target = args[n + k];  // name_(input=x)
   const AutocastOff inside;
-  auto made = py::reinterpret_steal<py::object>(plain(self, args, n, keywords));
+  const auto operand = py::reinterpret_steal<py::object>(
+      s.row.keeps_input ? operand_in_place(self) : Py_XNewRef(self));
+  auto made = py::reinterpret_steal<py::object>(plain(operand.ptr(), args, n, keywords));
   try {
     if (made && self && s.row.apart)
       check_arguments_apart(*as_tensor(self), args,

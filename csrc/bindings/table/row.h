@@ -49,6 +49,7 @@ struct Row {
   Policy autocast{};
   As in_place = As(0);  // where name_() is visible, which writes the result to its first argument
   bool copy = false;  // torch.name_copy(), with out=: copies of the views that it returns
+  bool keeps_input = false;  // its gradient reads the first argument, which name_() overwrites
   bool apart = false;  // out=, and self in place, may share no elements with other arguments
   bool exact = false;  // out= must have the result's dtype; other single results are cast to it
   bool converts = false;  // so are several results; elsewhere each out= must have its result's
