@@ -68,6 +68,8 @@ NN = {
     """,
     "what is refused, in torch's words: arguments are looked at before any kernel runs": """
         test_init.py::test_wrong_call test_layers.py::test_wrong_call
+        test_layers.py::test_words_of_wrong_calls
+        test_layers.py::test_bags_of_rows_that_are_not_there
         test_losses.py::test_wrong_call test_recurrent.py::test_packing_refuses
     """,
     "the CPU's numbers are torch's own; a GPU's only follow the laws": """

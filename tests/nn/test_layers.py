@@ -324,7 +324,8 @@ def test_bags_of_rows_that_are_not_there(mode, dtype, padding):
         layer = library.nn.EmbeddingBag(
             5, 2, mode=mode, padding_idx=padding, dtype=getattr(library, dtype)
         )
-        return [message(lambda i=i: layer(library.tensor([[1, i]])))[1][:70] for i in (-1, 5)]
+        rows = [library.tensor([[1, i]]) for i in (-1, 5)]
+        return [message(lambda at=at: layer(at))[1][:70] for at in rows]
 
     ours, theirs = said(rushlight), ask(said)
     assert [line.splitlines()[0] for line in ours] == [line.splitlines()[0] for line in theirs]

@@ -147,6 +147,7 @@ class UninitializedTensorMixin:
         self.__class__ = self.cls_to_become
 
     def share_memory_(self):
+        """Refused: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
             "initialize the parameters before calling `module.share_memory()`."
