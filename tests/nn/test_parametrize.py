@@ -308,3 +308,9 @@ def test_complex_weights_stay_unitary(device, shape, chosen, trivial):
         layer.weight = exact
         assert rushlight.equal(layer.weight, exact) or min(shape) < max(shape)
     assert start.shape == layer.weight.shape
+
+
+def test_complex_weights_have_no_reflections(device):
+    layer = rushlight.nn.Linear(2, 2, dtype=rushlight.complex64).to(device)
+    with pytest.raises(ValueError, match="householder parametrization does not support complex"):
+        rushlight.nn.utils.parametrizations.orthogonal(layer, "weight", "householder")

@@ -68,6 +68,8 @@ class _Orthogonal(Module):
 
     def __init__(self, weight, orthogonal_map, use_trivialization=True):
         super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
         self.shape, self.orthogonal_map = weight.shape, orthogonal_map
         if use_trivialization:
             self.register_buffer("base", None)
