@@ -13,6 +13,10 @@ CALLS = {
     "mvlgamma": (1,), "logit": (0.1,), "clamp_min": ("y",), "copysign": ("y",),
     "addmm": ("m", "m"),
     "erfinv": (), "sinc": (), "i0": (), "nan_to_num": (),
+    "cumprod": (0,), "cumsum": (1,), "renorm": (2, 0, 0.5), "tril": (),
+    "scatter_reduce prod": (0, "index", "y", "prod"), "index_reduce prod": (0, "rows", "y", "prod"),
+    "scatter_reduce amax": (1, "index", "y", "amax"), "index_reduce amin": (0, "rows", "y", "amin"),
+    "scatter_reduce mean": (0, "index", "y", "mean"), "index_reduce mean": (0, "rows", "y", "mean"),
 }  # fmt: skip
 LAYERS = ["elu", "selu", "celu", "silu", "mish", "hardswish", "leaky_relu", "relu6", "hardtanh"]
 
@@ -43,13 +47,18 @@ def same(a, b):
 def test_operations(device, name):
     given, method = CALLS[name], name.split()[0]
     tensors = values(device)
-    names = ["x", *dict.fromkeys(g for g in given if isinstance(g, str))]
+    indices = {
+        "index": rushlight.tensor([[0, 1, 2], [1, 1, 0], [2, 0, 1]], device=device),
+        "rows": rushlight.tensor([2, 0, 2], device=device),
+    }
+    given = [indices.get(g, g) if isinstance(g, str) else g for g in given]
+    names = ["x", *dict.fromkeys(g for g in given if isinstance(g, str) and g in tensors)]
     inputs = [tensors[n].requires_grad_() for n in names]
 
     def call(suffix):
         def run(*at):
             by_name = dict(zip(names, at, strict=True))
-            args = [by_name[g] if isinstance(g, str) else g for g in given]
+            args = [by_name.get(g, g) if isinstance(g, str) else g for g in given]
             target = at[0] * 1 if suffix else at[0]
             return getattr(target, method + suffix)(*args)
 

@@ -185,8 +185,8 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
     if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
       target = args[n + k];  // name_(input=x)
   const AutocastOff inside;
-  const auto operand = py::reinterpret_steal<py::object>(
-      s.row.keeps_input ? operand_in_place(self) : Py_XNewRef(self));
+  const auto operand = py::reinterpret_steal<py::object>(s.row.keeps_input ? operand_in_place(self)
+                                                                           : Py_XNewRef(self));
   auto made = py::reinterpret_steal<py::object>(plain(operand.ptr(), args, n, keywords));
   try {
     if (made && self && s.row.apart)
