@@ -347,7 +347,7 @@ tensor([-0.5000,  0.0000,  3.5000]))";
   static constexpr Saves save = {Save::input};
   static constexpr bool exact = true;
   template <class T> HOST_DEVICE static T forward(T x, T lambd) {
-    return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, where(x == x, T(0), x)));
+    return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * T(0)));
   }
   template <class T> HOST_DEVICE static T backward(T g, T x, T lambd) {
     return where((x >= -lambd) & (x <= lambd), T(0), g);

@@ -1,6 +1,7 @@
 // Functions, methods, in-place methods and out= of the pointwise ops.
 #include "pointwise.h"
 
+#include <limits>
 #include <pybind11/stl.h>
 #include <set>
 #include <sstream>
@@ -278,9 +279,9 @@ static void check_bounds(const Scalar* p) {
     fail<ValueError>("min_val cannot be greater than max_val");
 }
 static void check_width(const Scalar* p) {
-  if (p[0].as_double() < 0)
-    fail<RuntimeError>("lambda must be greater or equal to 0, but found to be ", p[0].as_double(),
-                       ".");
+  const double width = p[0].as_double();
+  if (!(width >= 0 && width < std::numeric_limits<double>::infinity()))
+    fail<RuntimeError>("lambda must be in range [0, the largest number], but found ", width);
 }
 
 static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseEntries& entries) {
