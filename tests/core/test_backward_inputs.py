@@ -26,6 +26,17 @@ def test_inputs_that_are_no_leaves_keep_their_gradients():
     assert kept(rushlight) == ask(kept)
 
 
+def test_kept_gradients_of_complex_tensors():
+    def kept(torch):
+        x = torch.tensor([1 + 2j, 3.0], requires_grad=True)
+        y = x * 2j
+        y.retain_grad()
+        torch.view_as_real(y * y.conj())[..., 0].sum().backward()
+        return y.grad.tolist(), x.grad.tolist()
+
+    assert kept(rushlight) == ask(kept)
+
+
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_a_kept_gradient_adds_up_where_the_backward_is_recorded():
     def kept(torch):

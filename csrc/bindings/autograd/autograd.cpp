@@ -454,7 +454,7 @@ Raises:
 >>> (x * x).backward()
 >>> x.grad
 tensor(6.))");
-  op<&retain_grad>(m, "retain_grad(self)", As::method,
+  op<&retain_grad>(m, "retain_grad(self)", with_complex(As::method),
                    R"(Makes backward() fill .grad of a tensor that is not a leaf.
 
 >>> x = torch.ones(1, requires_grad=True)

@@ -96,7 +96,18 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if input.dim() > 2 or (input.numel() == 0 and (input.dim() != 2 or input.size(1) == 0)):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
     x = input.reshape(1, -1) if input.dim() < 2 else input
+    if target.numel() != x.size(0) or target.dim() > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{x.size(0)}], but got "
+            f"{list(target.shape)}. Input has shape {list(input.shape)}."
+        )
     y = target.reshape(-1, 1)
     loss = (margin - x.gather(1, y) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
