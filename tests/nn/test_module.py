@@ -137,6 +137,8 @@ def test_wrong_calls(pair, name, args):
         "m.load_state_dict({'fc.weight': torch.zeros(3), 'w': torch.ones(2)})",
         "m.load_state_dict({'fc.weight': torch.zeros(3), 'z.w': torch.ones(2)}, strict=False)",
         "m.to(torch.int64)",
+        "m.to('cpu', copy=True)",
+        "m.to('cpu', torch.float64, False, False)",
         "torch.nn.Module(3)",
         "torch.nn.Module(a=3)",
         "torch.nn.Parameter(3)",

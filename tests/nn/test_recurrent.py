@@ -126,6 +126,20 @@ def test_packing_refuses_steps_that_are_not_there(on_device):
         pack(rushlight.ones(3, 2), [9, 2])
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("shapes", [((3, 0, 4), (2, 0, 4)), ((0, 2, 4), (3, 2, 4))])
+def test_attention_of_no_sequences(reference, device, need_weights, shapes):
+    query, key = shapes
+    results = []
+    for library in (rushlight, reference):
+        where = device if library is rushlight else "cpu"
+        layer = library.nn.MultiheadAttention(4, 2).to(where)
+        x, y = library.ones(query, device=where), library.ones(key, device=where)
+        out, weights = layer(x, y, y, need_weights=need_weights)
+        results.append([list(out.shape), list(weights.shape) if need_weights else None])
+    assert results[0] == results[1]
+
+
 MASKS = ["none", "bool", "float", "heads", "causal"]
 
 

@@ -280,7 +280,8 @@ def multi_head_attention_forward(
     if need_weights:
         out, weights = _with_weights(q, k, v, attn_mask, dropout_p)
     else:
-        out, weights = _without_weights(q, k, v, attn_mask, dropout_p, is_causal, batch), None
+        shape = (batch, num_heads)
+        out, weights = _without_weights(q, k, v, attn_mask, dropout_p, is_causal, shape), None
     out = out.transpose(0, 1).reshape(target * batch, embed_dim)
     out = _C._nn.linear(out, out_proj_weight, out_proj_bias)
     out = out.reshape(target, batch, out.size(1))
@@ -301,11 +302,15 @@ def _with_weights(q, k, v, mask, dropout_p):
     return _C.bmm(weights, v), weights
 
 
-def _without_weights(q, k, v, mask, dropout_p, is_causal, batch):
-    """With a dimension for the heads, as scaled_dot_product_attention's callers have it."""
+def _without_weights(q, k, v, mask, dropout_p, is_causal, heads):
+    """With a dimension for the heads, as scaled_dot_product_attention's callers have it.
+
+    Args:
+        heads: the batch size and the number of heads.
+    """
 
     def split(x):
-        return x.reshape(batch, x.size(0) // batch, *x.shape[1:])
+        return x.reshape(*heads, *x.shape[1:])
 
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.size(0) == 1 else split(mask)

@@ -44,6 +44,8 @@ def parse_to(*args, **kwargs):
         if name in given or name not in (*names, "memory_format"):
             raise _wrong_to(args, kwargs)
         given[name] = value
+    if "copy" in given:  # a module's own tensors are converted
+        raise RuntimeError(".to() does not accept copy argument")
     device, dtype = given.get("device"), given.get("dtype")
     if device is not None and not isinstance(device, _C.device):
         if not isinstance(device, (str, int)) or isinstance(device, bool):
