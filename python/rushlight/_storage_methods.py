@@ -1,5 +1,5 @@
-"""What storages of bytes and of elements have alike: casts to elements of a dtype, the place they
-are in, and their type's name. Kept for older programs.
+"""What storages of bytes and of elements have alike: casts to elements of a dtype, their device,
+and their type's name. Kept for older programs.
 """
 
 from rushlight import _C
