@@ -330,7 +330,7 @@ void queue_callback(py::object f) {
   after_backward([held] { (*held)(); });
 }
 
-// ---- small operations on tensors
+// ---- classes of nodes
 
 // A class for each kind of node, so that type(x.grad_fn).__name__ tells it. Made from a spec: what
 // `type(...)` makes is known to the collector, and then could not be the class of a Node's object.

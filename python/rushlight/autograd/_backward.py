@@ -9,8 +9,8 @@ def _taken_over(*arguments):
     """What of the tensors given has `__torch_function__`, or a mode may take over; else ()."""
     given = []
     for each in arguments:
-        each = each.values() if type(each) is dict else each
-        given.extend(each if isinstance(each, (list, tuple, type({}.values()))) else (each,))
+        each = list(each.values()) if type(each) is dict else each
+        given.extend(each if isinstance(each, (list, tuple)) else (each,))
     return tuple(given) if _C._has_torch_function_variadic(*given) else ()
 
 

@@ -18,11 +18,15 @@ def register_pytree_flatten_spec(cls, flatten_fn_spec, flatten_fn_exact_match_sp
     _BY_SPEC[cls] = flatten_fn_spec
 
 
+def _by_position(sequence, spec):
+    return [sequence[i] for i in range(len(spec.children_specs))]
+
+
 _BY_SPEC = {
     dict: lambda d, spec: [d[key] for key in spec.context],
-    list: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
-    tuple: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
-    namedtuple: lambda d, spec: [d[i] for i in range(len(spec.children_specs))],
+    list: _by_position,
+    tuple: _by_position,
+    namedtuple: _by_position,
 }
 
 
