@@ -48,6 +48,7 @@ struct RsqrtPower;
 struct ReciprocalPower;
 struct Lerp;
 struct Addcmul;
+struct Addcdiv;
 struct Hypot;
 
 // comparison.h

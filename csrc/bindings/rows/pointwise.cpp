@@ -59,11 +59,12 @@ static bool have_tensor(const PointwiseFace& f, const Signature& s, PyObject* fi
   return wrap(pointwise(*f.op, in, f.defaults, {Into::fresh, nullptr}));
 }
 
-// Whether its parameter is a factor of one operand.
-static bool scales_operand(const PointwiseOp& op) {
-  const std::string_view name = op.name;
-  return name == "add" || name == "sub" || name == "rsub" || name == "addcmul" || name == "addcdiv";
+template <class... Ops>
+static bool is_any_of(const PointwiseOp& op, OpList<Ops...>) {
+  return ((&op == &pointwise_op<Ops>()) || ...);
 }
+// The ops whose parameter is a factor of one operand.
+using ScalingOps = OpList<Add, Sub, Rsub, Addcmul, Addcdiv>;
 // A complex number as alpha or value, which the kernels do not take: the operand that it scales
 // becomes their product, held in `made`.
 static void scale_operand(const PointwiseOp& op, const char* parameter, const Tensor& number,
@@ -94,7 +95,7 @@ static PyObject* sorted_call(const PointwiseFace& f, const Signature& s, PyObjec
   for (int p = 0; p < op.parameters && p < kMaxParameters; ++p) {
     PyObject* o = values[op.inputs + p];
     AnyNumber number;
-    if (scales_operand(op) && Argument<AnyNumber>::read(o, number)) {
+    if (is_any_of(op, ScalingOps{}) && Argument<AnyNumber>::read(o, number)) {
       if (number.complex)
         scale_operand(op, s.parameters[std::size_t(op.inputs)].name.c_str(), number.complex, in,
                       scaled);
@@ -266,10 +267,6 @@ static void publish_aliases(py::module_& m, const PointwiseOp& op) {
   }
 }
 
-template <class... Ops>
-static bool is_any_of(const PointwiseOp& op, OpList<Ops...>) {
-  return ((&op == &pointwise_op<Ops>()) || ...);
-}
 // The ops that have an argument `inplace` in torch.nn.functional.
 using InplaceOps =
     OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
