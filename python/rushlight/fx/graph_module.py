@@ -33,8 +33,12 @@ class _Source:
 
 
 def _compiled(source, meanings):
-    """`forward` of the source."""
-    name = f"<eval_with_key>.{next(_count)}"
+    """`forward` of the source.
+
+    The file's name is one that torch, in the same process, does not give to its own code: linecache
+    keeps one text for a name.
+    """
+    name = f"<eval_with_key>.rushlight.{next(_count)}"
     own = {**meanings, "__name__": name, "__loader__": _Source(source)}
     exec(compile(source, name, "exec", dont_inherit=True), own)
     return own["forward"]
