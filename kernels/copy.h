@@ -15,6 +15,7 @@ struct Range {
   std::int64_t start = 0, by = 0;          // of whole
   double first = 0, last = 0, step = 0;    // of the others
   double base = 0;                         // what is raised to numbers from both ends
+  DType each = DType::float32;             // of both ends: all is rounded to it, if of 16 bits
 
   HOST_DEVICE std::int64_t whole(std::int64_t i) const { return start + i * by; }
   template <class C>
@@ -23,11 +24,21 @@ struct Range {
   }
   template <class C>
   HOST_DEVICE C from_both_ends(std::int64_t i) const {  // the last is exact
-    return i < count / 2 ? C(first) + C(step) * C(i) : C(last) - C(step) * C(count - 1 - i);
+    const bool low = i < count / 2;
+    const C from = C(low ? first : last), by = low ? C(step) : -C(step);
+    const C steps = C(low ? i : count - 1 - i);
+    if (is_reduced(each))
+      return C(round_each(float(from) + round_each(float(by) * round_each(float(steps)))));
+    return std::fma(by, steps, from);
+  }
+  HOST_DEVICE float round_each(float v) const {
+    return each == DType::float16 ? rounded_to<float16>(v) : rounded_to<bfloat16>(v);
   }
   template <class C>
-  HOST_DEVICE C power(std::int64_t i) const {
-    return C(std::pow(base, double(from_both_ends<C>(i))));
+  HOST_DEVICE C power(std::int64_t i) const {  // of numbers that are rounded twice, as torch's are
+    const C exponent =
+        i < count / 2 ? C(first) + C(step) * C(i) : C(last) - C(step) * C(count - 1 - i);
+    return C(std::pow(base, double(exponent)));
   }
 };
 

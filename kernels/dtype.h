@@ -147,6 +147,13 @@ HOST_DEVICE inline void store(float16* p, float value) {  // round to even; a Na
   p->bits = std::uint16_t(sign | bits);
 }
 
+template <class S>  // of 16 bits
+HOST_DEVICE inline float rounded_to(float v) {
+  S bits;
+  store(&bits, v);
+  return load(&bits);
+}
+
 // v where it lies in [low, high), else low, a NaN too: then its conversion is defined.
 template <class From>
 HOST_DEVICE inline From within(From v, From low, From high) {

@@ -20,6 +20,10 @@ def joined(torch):
         (D.CorrCholeskyTransform(), x),
         (D.PositiveDefiniteTransform(), x.new_tensor([[0.3, 0.0], [0.4, -0.2]])),
         (D.CumulativeDistributionTransform(D.Normal(torch.zeros(()).double(), 1.0)), x),
+        (
+            D.biject_to(C.interval(torch.zeros(2).double(), torch.tensor([1.0, 2.0]).double())),
+            x[:, :2],
+        ),
         (D.transform_to(C.cat([C.positive, C.interval(0, 2)], -1, [1, 2])), x),
         (D.biject_to(C.stack([C.positive, C.real], 0)), x),
     ):

@@ -63,7 +63,22 @@ def test_models_of_a_folder(tmp_path):
 
 def test_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.hub, "_folder", None)
+    monkeypatch.setattr(torch.hub, "_folder", None)
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     assert torch.hub.get_dir() == str(tmp_path / "hub")
     torch.hub.set_dir(str(tmp_path / "x"))
     assert torch.hub.get_dir() == str(tmp_path / "x")
+
+
+def test_names_that_libraries_import(tmp_path, monkeypatch):
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError:
+        with pytest.raises(ModuleNotFoundError, match="tqdm"):
+            _ = torch.hub.tqdm
+    else:
+        assert torch.hub.tqdm is tqdm
+    monkeypatch.setattr(torch.hub, "_folder", None)
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    assert torch.hub._get_torch_home() == str(tmp_path)
+    assert torch.hub.get_dir() == str(tmp_path / "hub")

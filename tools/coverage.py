@@ -242,18 +242,20 @@ def importable():
 
 def importable_section():
     from rushlight._importable import rows
+    from rushlight._importable.modules import MODULES
+    from rushlight._importable.reasons import REASONS
 
     found: dict[tuple[str, str], list[str]] = {}
     for path, (kind, reason) in sorted(importable().items()):
         found.setdefault((reason, kind), []).append(path.removeprefix("torch."))
-    alone = [m for m in rows.MODULES if m not in rows.NAMES]
+    alone = [m for m in MODULES if m not in rows.NAMES]
     text = f"\n## Importable, not there\n{IMPORTABLE}\n"
-    for reason, (why, instead) in rows.REASONS.items():
+    for reason, (why, instead) in REASONS.items():
         text += f"\n**{why[0].upper()}{why[1:]}**; {instead}.\n\n| | |\n|---|---|\n"
         for (each, kind), names in found.items():
             if each == reason:
                 text += f"| {KINDS[kind]} | {code(names)} |\n"
-        if empty := [m for m in alone if rows.MODULES[m] == reason]:
+        if empty := [m for m in alone if MODULES[m] == reason]:
             text += f"| modules | {code(empty)} |\n"
     return text
 

@@ -1,7 +1,6 @@
-// The backward pass. Note: the frontier is a heap by height, and a node runs when
-// nothing higher is left, so all its gradients have arrived; what arrived is kept in the node
-// itself, or, while another pass (an outer one, or another thread's) is using that node, in a table
-// of this pass.
+// The backward pass. Note: the frontier is a heap, and the node that was made last runs
+// first, so all its gradients have arrived; what arrived is kept in the node itself, or, while
+// another pass (an outer one, or another thread's) is using that node, in a table of this pass.
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
@@ -52,7 +51,12 @@ struct BackwardPass {
     bool queued = false;
     std::vector<Tensor> incoming;
   };
-  std::vector<Ref<Node>> frontier;
+  struct Queued {
+    Ref<Node> node;
+    std::uint64_t order;
+    bool operator<(const Queued& other) const { return order < other.order; }
+  };
+  std::vector<Queued> frontier;
   std::unordered_map<Node*, Slot> elsewhere;
   NodeSet needed;  // empty: all
   std::vector<Node*> ends;  // of those: captured, and nothing behind them is needed
@@ -68,15 +72,14 @@ struct BackwardPass {
   std::uint64_t number = 0;  // once it was read
   std::int64_t rows = 0;  // of each gradient, in front; 0: they are single
   std::vector<std::function<void()>> at_end;
-  // Of leaves that hooks watch, and of views of them: how many gradients are to come. With the last
-  // one such a node runs at once, and not at the end, so that DistributedDataParallel sends the
-  // gradient while the pass goes on.
+  // Of leaves that hooks watch: how many gradients are to come. With the last one such a leaf runs
+  // next, as all do in torch, and not at the end: DistributedDataParallel sends the gradient while
+  // the pass goes on.
   std::unordered_map<Node*, std::uint32_t> awaited;
-  std::vector<Ref<Node>> complete;
+  std::vector<Ref<Node>> incomplete;  // of them: some gradients may never come
+  static constexpr std::uint64_t kNext = ~std::uint64_t(0);
   BackwardPass* const outer = std::exchange(current_pass, this);
   const NodeSet* const nodes_of_outer = std::exchange(nodes_of_pass, nullptr);
-
-  static bool lower(const Ref<Node>& a, const Ref<Node>& b) { return a->height < b->height; }
 
   bool own(Node& n) {
     if (!n.pass) n.pass = this;
@@ -90,13 +93,22 @@ struct BackwardPass {
       sum = add_gradients(sum, g);
     else
       sum = std::move(g);
-    if (!awaited.empty() && node->inputs <= 1) [[unlikely]] {
+    if (!awaited.empty() && node->inputs == 0) [[unlikely]] {
       const auto at = awaited.find(node.get());
-      if (at != awaited.end() && --at->second == 0) complete.push_back(node);
+      if (at != awaited.end()) {
+        if (--at->second == 0)
+          push(node, kNext);
+        else if (!queued)
+          incomplete.push_back(node);
+        queued = true;
+        return;
+      }
     }
-    if (std::exchange(queued, true)) return;
-    frontier.push_back(node);
-    std::push_heap(frontier.begin(), frontier.end(), lower);
+    if (!std::exchange(queued, true)) push(node, node->order);
+  }
+  void push(const Ref<Node>& node, std::uint64_t order) {
+    frontier.push_back({node, order});
+    std::push_heap(frontier.begin(), frontier.end());
   }
 
   Tensor& slot(Node& n, std::uint32_t output) {
@@ -110,19 +122,11 @@ struct BackwardPass {
     return n.incoming_many[output];
   }
 
-  // It, or what it has as its one input, and so on, a few steps far.
-  static bool leads_to_watched_leaf(Node& node) {
-    Node* n = &node;
-    for (int steps = 0; n && n->inputs == 1 && steps < 4; ++steps) n = n->next(0).node.get();
-    if (!n || n->inputs != 0) return false;
-    const auto* leaf = dynamic_cast<const AccumulateGrad*>(n);
-    return leaf && !leaf->after_accumulation.empty();
-  }
   void await_watched_leaves() {
     std::unordered_set<const Node*> seen;
     std::vector<const Node*> open;
     const auto visit = [&](const Node* n) {
-      if (n && n->inputs != 0 && seen.insert(n).second) open.push_back(n);
+      if (n && n->inputs != 0 && is_needed(*n) && seen.insert(n).second) open.push_back(n);
     };
     for (const Ref<Node>& root : roots) visit(root.get());
     while (!open.empty()) {
@@ -131,16 +135,30 @@ struct BackwardPass {
       for (std::size_t i = 0; i < n->inputs; ++i) {
         Node* next = n->next(i).node.get();
         visit(next);
-        if (next && leads_to_watched_leaf(*next)) ++awaited[next];
+        const auto* leaf =
+            next && next->inputs == 0 ? dynamic_cast<AccumulateGrad*>(next) : nullptr;
+        if (leaf && leaf->is_watched()) ++awaited[next];
       }
     }
     for (const Ref<Node>& root : roots) awaited.erase(root.get());
   }
-  // Whether it has run before its turn.
-  bool has_run(Node& n) {
-    if (awaited.empty() || n.inputs > 1) return false;
-    const auto at = awaited.find(&n);
-    return at != awaited.end() && at->second == 0;
+  // The node that runs next, or null at the end.
+  Ref<Node> next() {
+    if (!frontier.empty()) [[likely]] {
+      std::pop_heap(frontier.begin(), frontier.end());
+      Ref<Node> node = std::move(frontier.back().node);
+      frontier.pop_back();
+      return node;
+    }
+    while (!incomplete.empty()) {
+      Ref<Node> node = std::move(incomplete.back());
+      incomplete.pop_back();
+      if (awaited[node.get()] != 0) return node;
+    }
+    return Ref<Node>();
+  }
+  bool is_needed(const Node& n) const {
+    return needed.empty() || needed.contains(const_cast<Node*>(&n));
   }
 
   // Takes what arrived and frees the node for other passes.
@@ -341,7 +359,8 @@ struct BackwardPass {
   ~BackwardPass() {  // after an exception the graph must be usable again
     current_pass = outer;
     nodes_of_pass = nodes_of_outer;
-    for (const Ref<Node>& n : frontier) {
+    for (Queued& q : frontier) incomplete.push_back(std::move(q.node));
+    for (const Ref<Node>& n : incomplete) {
       if (n->pass != this) continue;
       n->queued = false;
       n->incoming = Tensor();
@@ -422,7 +441,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   }
   const GradMode mode(options.create_graph);
   const bool keep_graph = options.retain_graph || options.create_graph;
-  if (watched_leaves != 0 && inputs.empty()) [[unlikely]]
+  if (watched_leaves != 0) [[unlikely]]
     pass.await_watched_leaves();
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (!inputs.empty() && !pass.needed.contains(pass.roots[i].get())) continue;
@@ -431,26 +450,13 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   }
   unsigned steps = 0;
   ShownScope shown;
-  while (!pass.frontier.empty()) {
-    std::pop_heap(pass.frontier.begin(), pass.frontier.end(), BackwardPass::lower);
-    const Ref<Node> node = std::move(pass.frontier.back());
-    pass.frontier.pop_back();
-    if (pass.has_run(*node)) [[unlikely]]
-      continue;
-    const auto step = [&](Node& n) {
-      if (steps_watched) [[unlikely]]
-        pass.watched_step(n, options.accumulate, keep_graph);
-      else
-        pass.step(n, options.accumulate, keep_graph);
-      shown.end_step();
-      if (!pass.shown.empty()) pass.shown.forget_unused();
-    };
-    step(*node);
-    while (!pass.complete.empty()) {
-      const Ref<Node> leaf = std::move(pass.complete.back());
-      pass.complete.pop_back();
-      step(*leaf);
-    }
+  while (const Ref<Node> node = pass.next()) {
+    if (steps_watched) [[unlikely]]
+      pass.watched_step(*node, options.accumulate, keep_graph);
+    else
+      pass.step(*node, options.accumulate, keep_graph);
+    shown.end_step();
+    if (!pass.shown.empty()) pass.shown.forget_unused();
     if ((++steps & 1023) == 0 && poll_interrupt) poll_interrupt();
   }
   for (std::size_t i = 0; i < pass.at_end.size(); ++i)  // one may add another

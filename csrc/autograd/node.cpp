@@ -49,7 +49,8 @@ void Node::add_edge(Edge e) {
     many_ = std::move(grown);
   }
   if (inputs == 65535) fail<RuntimeError>("an operation can record at most 65535 inputs");
-  if (e.node) height = std::max(height, e.node->height + 1);
+  if (e.node && e.node->order >= order) [[unlikely]]  // of another thread, or made after this one
+    order = last_order = std::max(last_order, e.node->order) + 1;
   next(inputs++) = std::move(e);
 }
 

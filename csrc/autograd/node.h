@@ -1,7 +1,7 @@
 // Node: one step of a recorded graph, and the nodes that receive its gradients. Note:
-// nodes are ordered by height (1 + the highest input), so no global counter is needed and graphs
-// built by several threads still sort correctly; neither backward nor the release of a graph
-// recurses.
+// nodes are ordered as they were made, as torch's are: by a counter of the thread, which is beyond
+// those of all inputs, so that graphs built by several threads still sort correctly. Neither
+// backward nor the release of a graph recurses.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -86,9 +86,11 @@ struct Node;
 using NodeSet = std::unordered_set<Node*>;
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const NodeSet* nodes_of_pass;
 
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint64_t last_order = 0;
+
 struct Node : Shared {
   const char* name;
-  std::uint32_t height = 0;
+  std::uint64_t order = ++last_order;  // beyond those of the inputs; of an AccumulateGrad 0
   std::uint16_t inputs = 0;   // number of edges
   std::uint16_t outputs = 1;  // of the forward: gradients that come in
   bool released = false;      // what it had saved is gone
@@ -159,8 +161,12 @@ struct AccumulateGrad final : Node {
   Tensor grad;
   std::vector<Ref<Hook>> after_accumulation;
   Body* leaf = nullptr;  // borrowed; cleared when the leaf dies
-  AccumulateGrad() : Node("AccumulateGrad") {}
+  AccumulateGrad() : Node("AccumulateGrad") { order = 0; }
   Gradients backward(std::span<Tensor> grads) override;
+  bool is_watched() const {
+    return !after_accumulation.empty() ||
+           (hooks && !(hooks->tensor.empty() && hooks->before.empty() && hooks->after.empty()));
+  }
 };
 
 inline bool is_leaf(const Body& b) { return !b.node || b.node->inputs == 0; }
@@ -217,8 +223,7 @@ bool backward_is_whole();
 // after all gradients have been added up; not at all if that pass fails.
 void after_backward(std::function<void()> function);
 
-// How many hooks wait for a leaf's gradient to have been added: without any, they are not looked
-// up.
+// How many hooks the leaves have: without any, they are not looked for.
 inline std::atomic<std::int64_t> watched_leaves = 0;
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.

@@ -164,10 +164,17 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
       .first = start.as_double(),
       .last = end.as_double(),
       .base = base ? *base : 0};
-  if (r.computed == DType::float64)
+  if (r.computed == DType::float64) {
     r.step = (r.last - r.first) / double(steps - 1);
-  else  // every number of it is a float32
+  } else if (is_reduced(dtype) && !base) {
+    r.each = dtype;
+    const auto round = [&](auto v) { return r.round_each(float(v)); };
+    r.first = double(round(r.first));
+    r.last = double(round(r.last));
+    r.step = double(round(round(r.last - r.first) / round(steps - 1)));
+  } else {  // every number of it is a float32
     r.step = double((float(r.last) - float(r.first)) / float(steps - 1));
+  }
   return in_steps(r, dtype, o);
 }
 

@@ -216,6 +216,11 @@ template <class S>
   }
 }
 template <class C, class S>
+CLONES void write_from_both_ends(S* out, const Range& r) {
+  for (std::int64_t i = 0; i < r.count; ++i)
+    store(out + i, convert<Compute<S>>(r.from_both_ends<C>(i)));
+}
+template <class C, class S>
 void write_range(S* out, const Range& r) {
   const auto n = r.count;
   switch (r.kind) {
@@ -223,8 +228,7 @@ void write_range(S* out, const Range& r) {
     case Range::Kind::forward:
       if constexpr (std::is_same_v<S, C>) return write_forward(out, n, r.first, r.step);
       return write(out, n, [=](auto i) { return r.template forward<C>(i); });
-    case Range::Kind::from_both_ends:
-      return write(out, n, [=](auto i) { return r.template from_both_ends<C>(i); });
+    case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r);
     case Range::Kind::powers: return write(out, n, [=](auto i) { return r.template power<C>(i); });
   }
 }

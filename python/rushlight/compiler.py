@@ -4,6 +4,7 @@ from contextlib import ContextDecorator
 
 from rushlight._compile_options import _check
 
+__path__ = []  # of modules in rushlight._importable
 __all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]
 
 

@@ -60,9 +60,11 @@ def functional_call(
     from rushlight.nn.utils import stateless
 
     dicts = parameter_and_buffer_dicts
-    if isinstance(dicts, dict):
-        dicts = [dicts]
-    elif not isinstance(dicts, list | tuple):
+    if isinstance(dicts, dict):  # which gets the tensors that the module assigns
+        return stateless.functional_call(
+            module, dicts, args, kwargs, tie_weights=tie_weights, strict=strict
+        )
+    if not isinstance(dicts, list | tuple):
         raise ValueError(
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
             f"{type(dicts)}"

@@ -9,6 +9,8 @@ import re
 import sys
 from urllib.parse import urlparse
 
+from rushlight._table import absent
+
 __all__ = [
     "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
     "set_dir",
@@ -26,9 +28,21 @@ def get_dir():
     """
     if _folder is not None:
         return _folder
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home():
+    """The folder of get_dir(), as $TORCH_HOME or the default name it."""
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
+def __getattr__(name):
+    if name == "tqdm":  # of its package, where that is installed
+        from tqdm.auto import tqdm
+
+        return tqdm
+    raise AttributeError(absent(f"torch.hub.{name}"), name=name)
 
 
 def set_dir(d):

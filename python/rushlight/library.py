@@ -11,7 +11,7 @@ from rushlight._ops import Operator, OpOverload, operators, ops
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "impl",
     "impl_abstract", "infer_schema", "register_autocast", "register_autograd", "register_fake",
-    "register_kernel", "register_torch_dispatch", "register_vmap",
+    "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton",
 ]  # fmt: skip
 _KEYS = {
     "CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": "default",
@@ -145,6 +145,36 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
         return made
 
     return decorate if fn is None else decorate(fn)
+
+
+def triton_op(name, fn=None, /, *, mutates_args, schema=None):
+    """custom_op() of a function that calls Triton's kernels; a decorator without `fn`.
+
+    Args:
+        name: "namespace::name".
+        fn: the function.
+        mutates_args: the names of the arguments that it writes to.
+        schema: the schema's text; made from the annotations by default.
+
+    >>> @torch.library.triton_op("docs::thrice", mutates_args=())
+    ... def thrice(x: torch.Tensor) -> torch.Tensor:
+    ...     return x * 3
+    >>> torch.ops.docs.thrice(torch.ones(1))
+    tensor([3.])
+    """
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def wrap_triton(triton_kernel, /):
+    """The kernel itself: there is no compiler that would have to see its calls.
+
+    Args:
+        triton_kernel: a function of Triton.
+
+    >>> torch.library.wrap_triton(print) is print
+    True
+    """
+    return triton_kernel
 
 
 def define(qualname, schema, *, lib=None, tags=()):

@@ -20,3 +20,9 @@ def device_count() -> int:
 def is_initialized() -> bool:
     """False: there is nothing to initialize."""
     return False
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

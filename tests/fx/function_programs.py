@@ -110,7 +110,7 @@ def tensors_first(torch):
 def arranged(torch):
     def f(x):
         a, b = torch.chunk(x, 2, dim=1)
-        c = torch.einsum("ij,kj->ik", a, b)
+        c = torch.einsum("ij,kj->ik", a, b) + torch.einsum("ij,kj->ik", [a, b])
         grid = torch.meshgrid(x[0], x[1], indexing="ij")
         rolled = torch.roll(x, shifts=(1, 2), dims=(0, 1))
         pair = torch.broadcast_tensors(a, b)

@@ -1,4 +1,7 @@
-"""functional_call: a module with other tensors than its own."""
+"""functional_call, and classes that keep parameters in their own way: a module with other tensors
+than its own."""
+
+from collections import OrderedDict
 
 import pytest
 
@@ -35,6 +38,25 @@ def test_buffers_that_a_call_changes_are_those_given():
     assert torch.equal(model[1].running_mean, torch.zeros(2)) and given["1.running_mean"].any()
 
 
+def test_a_buffer_that_a_call_assigns_goes_into_the_dict():
+    class Counts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", torch.zeros(1))
+
+        def forward(self, x):
+            self.seen = self.seen + len(x)
+            return x
+
+    model, given = Counts(), {"seen": torch.ones(1)}
+    functional_call(model, given, torch.zeros(3))
+    assert given["seen"].item() == 4 and model.seen.item() == 0
+    with nn.utils.stateless._reparametrize_module(model, given):
+        assert model.seen.item() == 4
+        model(torch.zeros(1))
+    assert given["seen"].item() == 5 and model.seen.item() == 0
+
+
 def test_shared_parameters_and_an_exception():
     model = net()
     model[1].weight = model[1].bias
@@ -62,3 +84,26 @@ def test_refusals():
             functional_call(model, given, (x,))
     with pytest.raises(RuntimeError, match=r"(?s)Unexpected key.*'x'.*Missing key.*'1.weight'"):
         functional_call(model, {"x": one}, (x,), strict=True)
+
+
+def test_own_setattr():
+    """Of a class that replaces the dicts of its base past Module's __setattr__."""
+
+    class Functional(nn.Linear):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self._parameters = OrderedDict(weight=None, bias=None)
+
+        def __setattr__(self, name, value):
+            if name in self.__dict__.get("_parameters", ()):
+                self._parameters[name] = value
+            else:
+                object.__setattr__(self, name, value)
+
+    layer = Functional()
+    layer.weight, layer.bias = torch.ones(2, 3), torch.zeros(2)
+    assert layer(torch.ones(1, 3)).tolist() == [[3, 3]]
+    layer._parameters["weight"] = torch.zeros(2, 3)
+    assert not layer(torch.ones(1, 3)).any() and not layer.weight.any()
+    layer._parameters = {"weight": torch.ones(2, 3), "bias": torch.ones(2)}
+    assert layer(torch.ones(1, 3)).tolist() == [[4, 4]] and list(layer._buffers) == []

@@ -78,3 +78,13 @@ def test_long_ranges(dtype, device):
                                 dtype=getattr(torch, dtype))  # fmt: skip
         expected = (np.float64(start) + np.arange(n) * np.float64(step)).astype(dtype)
         assert (ours.cpu().numpy() == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
+def test_numbers_from_both_ends(dtype, device, reference):
+    """Bit by bit: a step is multiplied and added in one rounding, of 16 bits in three."""
+    for n in (2, 7, 16, 33, 40, 100, 3000):
+        for start, end in ((-2, 2), (0.1, 7.3), (5, -5), (0, 10), (-3.3, 11.7)):
+            ours = torch.linspace(start, end, n, device=device, dtype=getattr(torch, dtype))
+            theirs = reference.linspace(start, end, n, dtype=getattr(reference, dtype))
+            assert ours.tolist() == theirs.tolist()

@@ -483,5 +483,16 @@ def test_vision_dataset():
     )
     with pytest.raises(ValueError, match="Only transforms or transform/target_transform"):
         Three("root", transforms=1, transform=2)
-    with pytest.raises(AttributeError, match=r"torchvision\.datasets\.SVHN is not in rushlight"):
-        _ = datasets.SVHN
+
+
+def test_data_sets_whose_files_are_not_read():
+    from rushlight.vision.datasets import SVHN
+
+    class Mine(SVHN):
+        pass
+
+    for made in (SVHN, Mine):
+        with pytest.raises(NotImplementedError, match=r"torchvision\.datasets\.SVHN is not in"):
+            made("root", split="train")
+    with pytest.raises(AttributeError, match=r"torchvision\.datasets\.Nonsense is not"):
+        _ = datasets.Nonsense

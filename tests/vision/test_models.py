@@ -313,3 +313,16 @@ def test_quantized_models_say_that_they_are_not_there():
         models.quantization.resnet18(weights="DEFAULT")
     with pytest.raises(NotImplementedError, match="there are no quantized tensors"):
         models.quantization.QuantizableResNet()
+
+
+def test_convolutions_before_a_vision_transformer():
+    from rushlight.vision.models.vision_transformer import ConvStemConfig, VisionTransformer
+
+    stem = [ConvStemConfig(4, 3, 2), ConvStemConfig(6, 3, 2, activation_layer=torch.nn.SiLU)]
+    net = VisionTransformer(16, 4, 1, 2, 8, 16, num_classes=5, representation_size=7,
+                            conv_stem_configs=stem)  # fmt: skip
+    assert list(net.conv_proj._modules) == ["conv_bn_relu_0", "conv_bn_relu_1", "conv_last"]
+    assert isinstance(net.conv_proj[1][2], torch.nn.SiLU)
+    assert list(net.heads._modules) == ["pre_logits", "act", "head"]
+    assert net.heads.head.in_features == 7
+    assert net(torch.rand(2, 3, 16, 16)).shape == (2, 5)

@@ -210,11 +210,13 @@ struct PythonHook final : Hook {
   enum class Kind { tensor, before, after, accumulated } kind;
   py::object function;
   Body* leaf = nullptr;  // of `accumulated`: its node calls it only while the leaf lives
-  PythonHook(Kind k, py::object f) : kind(k), function(std::move(f)) {
-    if (kind == Kind::accumulated) ++watched_leaves;
+  const bool watches_leaf;
+  PythonHook(Kind k, const Node& node, py::object f)
+      : kind(k), function(std::move(f)), watches_leaf(node.inputs == 0) {
+    if (watches_leaf) ++watched_leaves;
   }
   ~PythonHook() override {
-    if (kind == Kind::accumulated) --watched_leaves;
+    if (watches_leaf) --watched_leaves;
     release_locked(function);
   }
 
@@ -284,14 +286,14 @@ HookHandle hook_on_tensor(const Tensor& t, py::object f) {
   const std::uint64_t id = ++next_hook;
   node->all_hooks().tensor.push_back(
       {t->node == node ? t->output : 0u, id,
-       Ref<Hook>::adopt(new PythonHook(PythonHook::Kind::tensor, std::move(f)))});
+       Ref<Hook>::adopt(new PythonHook(PythonHook::Kind::tensor, *node, std::move(f)))});
   return {Ref<Node>::share(node), id};
 }
 
 HookHandle hook_on_node(Node& node, py::object f, bool before) {
   const std::uint64_t id = ++next_hook;
-  auto hook = Ref<Hook>::adopt(
-      new PythonHook(before ? PythonHook::Kind::before : PythonHook::Kind::after, std::move(f)));
+  auto hook = Ref<Hook>::adopt(new PythonHook(
+      before ? PythonHook::Kind::before : PythonHook::Kind::after, node, std::move(f)));
   (before ? node.all_hooks().before : node.all_hooks().after).push_back({id, std::move(hook)});
   return {Ref<Node>::share(&node), id};
 }
@@ -313,7 +315,7 @@ AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
   if (!is_leaf(*t.body()))
     fail<RuntimeError>("post accumulate grad hooks cannot be registered on non-leaf tensors");
   AccumulateGrad* node = accumulator(*t.body());
-  auto* hook = new PythonHook(PythonHook::Kind::accumulated, std::move(f));
+  auto* hook = new PythonHook(PythonHook::Kind::accumulated, *node, std::move(f));
   hook->leaf = t.body();
   node->after_accumulation.push_back(Ref<Hook>::adopt(hook));
   return {Ref<Node>::share(node), node->after_accumulation.back()};

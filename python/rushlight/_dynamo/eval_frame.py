@@ -5,6 +5,12 @@ from collections.abc import Sized
 from rushlight.nn.modules.module import Module
 
 
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)
+
+
 class OptimizedModule(Module):
     """Holds a module as `_orig_mod`, which gives its state_dict the keys of a compiled module's.
 

@@ -1,4 +1,4 @@
-"""Names of torch's that are importable without their function, as rows.py lists them.
+"""Names of torch's that are importable without their function, as rows.py and modules.py list them.
 
 Libraries import many names and call few. What a row gives, by its kind:
     class      for isinstance() and annotations; its instances would be what is not there
@@ -21,6 +21,8 @@ import importlib.machinery
 from rushlight._table import SHORT_VERSION, absent
 
 from . import rows
+from .modules import MODULES
+from .reasons import REASONS
 
 PREFIX = "rushlight."
 KINDS = ("class", "exception", "identity", "false", "nothing", "raises", "dtype", "layout")
@@ -37,8 +39,9 @@ def entries(module: str):
 
 
 def text(path: str, reason: str) -> str:
-    why, instead = rows.REASONS[reason]
-    return f"torch.{path} is not in rushlight {SHORT_VERSION}: {why}\n{instead}"
+    why, instead = REASONS[reason]
+    path = f"torch.{path}".replace("torch.vision.", "torchvision.", 1)
+    return f"{path} is not in rushlight {SHORT_VERSION}: {why}\n{instead}"
 
 
 def refusal(path: str, reason: str):
@@ -101,7 +104,7 @@ def find(module: str, name: str):
                 made[module, name] = make(path, full, kind, reason)
             return made[module, name]
     below = f"{path}.{name}".lstrip(".")
-    if below in rows.MODULES:
+    if below in MODULES:
         return importlib.import_module(PREFIX + below)
     says = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
@@ -118,7 +121,7 @@ class Loader(importlib.abc.Loader):
     def exec_module(self, module):
         path = module.__name__.removeprefix(PREFIX)
         vars(module).update(rows.VALUES.get(path, {}))
-        module.__doc__ = text(path, rows.MODULES[path])
+        module.__doc__ = text(path, MODULES[path])
         module.__file__ = __file__
         module.__getattr__ = lambda name: find(module.__name__, name)
         here = {full.partition("(")[0] for full in entries(path)}
@@ -127,7 +130,7 @@ class Loader(importlib.abc.Loader):
 
 
 def find_spec(name: str):
-    """The spec of a module of rows.MODULES; None for others."""
-    if name.removeprefix(PREFIX) not in rows.MODULES:
+    """The spec of a module of modules.py; None for others."""
+    if name.removeprefix(PREFIX) not in MODULES:
         return None
     return importlib.machinery.ModuleSpec(name, Loader(), is_package=True)

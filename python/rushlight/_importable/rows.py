@@ -1,199 +1,14 @@
 """The table of names that are importable without their function; docs/coverage.md shows it.
 
-REASONS: word -> (why it is not there, what to do instead), the two lines of an error.
-MODULES: modules that hold such names alone -> reason. NAMES: module -> rows of (kind, reason,
-names), "" being torch; __init__.py says the kinds; an exception names its base in parentheses.
-VALUES: module -> settings that programs read or set, without effect.
+NAMES: module -> rows of (kind, word of reasons.py, names), "" being torch; __init__.py says the
+kinds; an exception names its base in parentheses. VALUES: module -> settings that programs read or
+set, without effect.
 """
 
 from typing import Optional
 
 from rushlight._absent_methods import ABSENT, OF_DISPATCH
 from rushlight._importable import masks
-
-REASONS = {
-    "compiler": (
-        "nothing is compiled, Python code runs as it is written",
-        "call the function or module itself",
-    ),
-    "dispatch": (
-        "operations are not dispatched to Python one by one",
-        "torch.overrides.TorchFunctionMode sees the calls of functions and methods",
-    ),
-    "fake": (
-        "there is no tracing with fake tensors",
-        'device="meta" gives tensors with shape and dtype and without memory',
-    ),
-    "export": (
-        "there is no exporter of graphs",
-        "torch.save(model.state_dict(), path) keeps the weights, for PyTorch to export",
-    ),
-    "script": (
-        "there is no TorchScript, models run in Python",
-        "torch.save(model.state_dict(), path) keeps a model's weights",
-    ),
-    "graphs": ("there are no CUDA graphs", "run the step without one: the results are the same"),
-    "sparse": ("all tensors are dense", "use a dense tensor, or index_add and scatter_add"),
-    "quantized": (
-        "there are no quantized tensors",
-        "float16 and bfloat16 halve the memory of float32",
-    ),
-    "pipes": (
-        "torch has removed the functions of data pipes",
-        "use an IterableDataset or a Dataset with a DataLoader",
-    ),
-    "flex": (
-        "there is no compiler that could fuse a score function",
-        "call scaled_dot_product_attention with a mask",
-    ),
-    "parallel": (
-        "there is no tensor parallelism",
-        "use fully_shard, or DistributedDataParallel",
-    ),
-    "elastic": (
-        "a process that fails shows its traceback itself",
-        "`rushlight launch` reports the first process that failed",
-    ),
-    "rpc": (
-        "processes do not call functions of each other",
-        "use torch.distributed's collectives, or send and recv",
-    ),
-    "archives": ("files are read and written by Python code", "use torch.load and torch.save"),
-    "package": ("there is no torch.package", "use torch.save and ordinary Python packages"),
-    "vmap": (
-        "torch.func works on tensors, not on levels of an interpreter",
-        "use torch.func.vmap, grad and jacrev",
-    ),
-    "nodes": (
-        "the nodes of the graph have no classes of their own",
-        "ask type(tensor.grad_fn).__name__",
-    ),
-    "extensions": (
-        "no libraries of compiled code are loaded",
-        "torch.library registers operations written in Python",
-    ),
-    "logs": ("rushlight writes no log of its own", "use Python's module logging"),
-    "dtypes": (
-        "no tensor has that dtype",
-        "float32, float16, bfloat16 and the integers int8 to int64 and uint8 are here",
-    ),
-    "lazy": ("operations run at once, none waits for a step", "leave the call out"),
-    "native": (
-        "all operations are of rushlight's own library, none is replaced by one in Python",
-        "leave the call out",
-    ),
-    "sharing": (
-        "a tensor travels to another process by copy, or in memory of share_memory_()",
-        "send it through a queue of torch.multiprocessing",
-    ),
-    "stages": (
-        "there is no pipeline of stages in several processes",
-        "use fully_shard, or DistributedDataParallel",
-    ),
-    "engines": (
-        "torch computes some operations with that library, and rushlight none",
-        "nothing has to be switched on or off",
-    ),
-    "kernels": ("it is a kernel of torch's own", "call the public operation of the same name"),
-}
-
-MODULES = {
-    "_C._functions": "nodes",
-    "_C._functorch": "vmap",
-    "_C._dynamo": "compiler",
-    "_C._dynamo.eval_frame": "compiler",
-    "_C._jit": "script",
-    "_decomp": "compiler",
-    "_decomp.decompositions": "kernels",
-    "_dynamo._trace_wrapped_higher_order_op": "compiler",
-    "_dynamo.config": "compiler",
-    "_dynamo.exc": "compiler",
-    "_dynamo.external_utils": "compiler",
-    "_dynamo.utils": "compiler",
-    "_dynamo.backends": "compiler",
-    "_dynamo.backends.registry": "compiler",
-    "_export": "export",
-    "_functorch.aot_autograd": "compiler",
-    "_functorch.config": "compiler",
-    "_guards": "compiler",
-    "_higher_order_ops": "compiler",
-    "_inductor": "compiler",
-    "_inductor.config": "compiler",
-    "_inductor.cudagraph_trees": "compiler",
-    "_inductor.test_operators": "compiler",
-    "_inductor.utils": "compiler",
-    "_inductor.virtualized": "compiler",
-    "_lazy": "lazy",
-    "_logging": "logs",
-    "_prims": "kernels",
-    "_prims_common": "kernels",
-    "_refs": "kernels",
-    "_subclasses": "fake",
-    "_subclasses.fake_tensor": "fake",
-    "ao": "quantized",
-    "ao.nn": "quantized",
-    "ao.nn.quantizable": "quantized",
-    "ao.nn.quantized": "quantized",
-    "ao.quantization": "quantized",
-    "backends._coreml": "engines",
-    "backends._nnapi": "engines",
-    "backends.cusparselt": "engines",
-    "backends.kleidiai": "engines",
-    "backends.miopen": "engines",
-    "backends.nnpack": "engines",
-    "backends.opt_einsum": "engines",
-    "backends.python_native": "native",
-    "backends.quantized": "quantized",
-    "backends.xeon": "engines",
-    "backends.xnnpack": "engines",
-    "classes": "extensions",
-    "contrib": "script",
-    "cuda.graphs": "graphs",
-    "distributed._functional_collectives": "parallel",
-    "distributed.checkpoint.hf_storage": "archives",
-    "distributed.pipelining": "stages",
-    "distributed.elastic": "elastic",
-    "distributed.elastic.multiprocessing": "elastic",
-    "distributed.elastic.multiprocessing.errors": "elastic",
-    "distributed.fsdp.sharded_grad_scaler": "parallel",
-    "distributed.rpc": "rpc",
-    "distributed.tensor.parallel": "parallel",
-    "distributed.rpc.api": "rpc",
-    "export": "export",
-    "export.dynamic_shapes": "export",
-    "fx.passes.infra": "export",
-    "fx.passes.infra.pass_base": "export",
-    "jit._script": "script",
-    "jit.annotations": "script",
-    "jit._trace": "script",
-    "monitor": "logs",
-    "mtia": "extensions",
-    "nested": "sparse",
-    "nn.attention.flex_attention": "flex",
-    "nn.intrinsic": "quantized",
-    "nn.qat": "quantized",
-    "nn.quantizable": "quantized",
-    "nn.quantized": "quantized",
-    "nn.quantized.dynamic": "quantized",
-    "onnx": "export",
-    "onnx.utils": "export",
-    "package": "package",
-    "quantization": "quantized",
-    "sparse": "sparse",
-    "utils._python_dispatch": "dispatch",
-    "utils._sympy": "export",
-    "utils._sympy.numbers": "export",
-    "utils._sympy.value_ranges": "export",
-    "utils.bundled_inputs": "script",
-    "utils.cpp_extension": "extensions",
-    "utils.data.datapipes": "pipes",
-    "utils.data.datapipes.datapipe": "pipes",
-    "utils.data.datapipes.iter": "pipes",
-    "utils.data.datapipes.iter.combinatorics": "pipes",
-    "utils.mkldnn": "script",
-    "utils.mobile_optimizer": "script",
-    "utils.throughput_benchmark": "script",
-}
 
 DECORATORS = (
     "allow_in_graph disallow_in_graph assume_constant_result disable forbid_in_graph "
@@ -205,7 +20,7 @@ NAMES = {
         ("class", "compiler", "SymInt SymFloat SymBool"),
         ("class", "export", "ScriptObject"),
         ("class", "script", "ScriptModule ScriptFunction"),
-        ("class", "script", "TensorType"),
+        ("class", "script", "TensorType DeviceObjType"),
         ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
         ("layout", "sparse", "sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged"),
         ("layout", "sparse", "_mkldnn"),
@@ -215,6 +30,7 @@ NAMES = {
         ("raises", "sparse", "ccol_indices_copy col_indices_copy crow_indices_copy"),
         ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
+        ("raises", "quantized", "quantize_per_tensor quantize_per_channel"),
     ),
     "Tensor": (("raises", "sparse", ABSENT), ("raises", "dispatch", OF_DISPATCH)),
     "_C": (
@@ -225,6 +41,10 @@ NAMES = {
         ("false", "compiler", "_get_tracing_state _is_tracing _jit_set_profiling_executor"),
         ("false", "compiler", "_jit_set_profiling_mode"),
         ("nothing", "logs", "_log_api_usage_metadata"),
+        ("nothing", "script", "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode"),
+        ("false", "script", "_jit_can_fuse_on_cpu _jit_can_fuse_on_gpu"),
+        ("class", "dispatch", "DispatchKey DispatchKeySet _ExcludeDispatchKeyGuard"),
+        ("nothing", "dispatch", "_current_autograd_node"),
     ),
     "_C._functorch": (
         ("false", "vmap", "is_batchedtensor is_gradtrackingtensor is_functionaltensor"),
@@ -254,6 +74,12 @@ NAMES = {
     "_dynamo.exc": (
         ("exception", "compiler", "TorchDynamoException(RuntimeError) Unsupported(RuntimeError)"),
         ("exception", "compiler", "BackendCompilerFailed(RuntimeError) UserError(RuntimeError)"),
+        (
+            "exception",
+            "compiler",
+            "TorchRuntimeError(RuntimeError) InternalTorchDynamoError(RuntimeError)",
+        ),
+        ("exception", "compiler", "TensorifyScalarRestartAnalysis(RuntimeError)"),
     ),
     "_dynamo.external_utils": (("false", "compiler", "is_compiling"),),
     "_functorch.aot_autograd": (("raises", "compiler", "aot_function aot_module"),),
@@ -261,7 +87,10 @@ NAMES = {
         ("raises", "vmap", "_add_batch_dim _maybe_remove_batch_dim _broadcast_to_and_flatten"),
         ("raises", "vmap", "_get_name _remove_batch_dim"),
     ),
-    "_guards": (("class", "compiler", "TracingContext"),),
+    "_guards": (
+        ("class", "compiler", "TracingContext"),
+        ("nothing", "compiler", "active_fake_mode detect_fake_mode"),
+    ),
     "_inductor.utils": (("raises", "compiler", "do_bench_using_profiling"),),
     "_logging": (("nothing", "logs", "set_logs"), ("raises", "logs", "getArtifactLogger")),
     "_ops": (("class", "dispatch", "OperatorBase HigherOrderOperator"),),
@@ -273,6 +102,7 @@ NAMES = {
     "_subclasses.fake_tensor": (
         ("class", "fake", "FakeTensor FakeTensorMode"),
         ("false", "fake", "is_fake"),
+        ("raises", "fake", "unset_fake_temporarily"),
     ),
     "ao.nn.quantizable": (("class", "quantized", "LSTM MultiheadAttention"),),
     "ao.quantization": (
@@ -286,6 +116,7 @@ NAMES = {
         ("identity", "compiler", "substitute_in_graph wrap_numpy"),
         ("nothing", "compiler", "cudagraph_mark_step_begin set_enable_guard_collectives"),
         ("raises", "compiler", "save_cache_artifacts load_cache_artifacts list_backends"),
+        ("raises", "compiler", "load_compiled_function"),
     ),
     "classes": (("raises", "extensions", "load_library"),),
     "cuda": (
@@ -344,13 +175,14 @@ NAMES = {
         ("identity", "script", "script_if_tracing script_method freeze optimize_for_inference"),
         ("nothing", "script", "enable_onednn_fusion set_fusion_strategy"),
         ("false", "script", "onednn_fusion_enabled"),
+        ("raises", "script", "_get_trace_graph"),
     ),
     "jit._script": (("class", "script", "ScriptModule RecursiveScriptModule ScriptFunction"),),
     "jit._trace": (
         ("class", "script", "TopLevelTracedModule TracedModule"),
         ("nothing", "script", "_trace_module_map"),
     ),
-    "library": (("raises", "dispatch", "get_ctx opcheck triton_op wrap_triton"),),
+    "library": (("raises", "dispatch", "get_ctx opcheck"),),
     "masked": (
         ("class", "sparse", "MaskedTensor"),
         ("raises", "sparse", "masked_tensor as_masked_tensor"),
@@ -392,6 +224,8 @@ NAMES = {
         ("raises", "sparse", "to_sparse_semi_structured as_sparse_gradcheck"),
         ("class", "sparse", "check_sparse_tensor_invariants"),
         ("class", "sparse", "SparseSemiStructuredTensor"),
+        ("class", "sparse", "ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor"),
+        ("class", "sparse", "LongTensor ShortTensor BFloat16Tensor"),
     ),
     "utils._python_dispatch": (
         ("class", "dispatch", "TorchDispatchMode"),
@@ -457,6 +291,98 @@ NAMES = {
     ),
     "utils.mobile_optimizer": (("raises", "script", "optimize_for_mobile"),),
     "utils.throughput_benchmark": (("class", "script", "ThroughputBenchmark"),),
+    "_C._distributed_c10d": (("class", "parallel", "Reducer"),),
+    "_dynamo.eval_frame": (("false", "compiler", "is_dynamo_supported is_inductor_supported"),),
+    "_higher_order_ops.associative_scan": (("raises", "compiler", "associative_scan"),),
+    "_inductor": (
+        ("nothing", "compiler", "cudagraph_mark_step_begin"),
+        ("raises", "compiler", "list_mode_options list_options"),
+    ),
+    "_inductor.codecache": (("raises", "compiler", "extract_tensor_metadata_for_cache_key"),),
+    "_inductor.cpu_vec_isa": (("raises", "compiler", "pick_vec_isa"),),
+    "_inductor.exc": (("exception", "compiler", "InductorError(RuntimeError)"),),
+    "_inductor.runtime.cache_dir_utils": (("raises", "compiler", "cache_dir"),),
+    "_subclasses.functional_tensor": (
+        ("class", "fake", "FunctionalTensor FunctionalTensorMode"),
+        ("raises", "fake", "mb_unwrap_functional_tensor"),
+    ),
+    "_subclasses.meta_utils": (("class", "fake", "MetaConverter"),),
+    "distributed._tensor.experimental": (("raises", "parallel", "implicit_replication"),),
+    "distributed.autograd": (
+        ("class", "rpc", "DistAutogradContext context"),
+        ("raises", "rpc", "backward get_gradients"),
+        ("false", "rpc", "is_available"),
+    ),
+    "distributed.checkpoint.default_planner": (
+        ("class", "archives", "DefaultLoadPlanner DefaultSavePlanner"),
+    ),
+    "distributed.checkpoint.optimizer": (
+        ("raises", "archives", "load_sharded_optimizer_state_dict"),
+    ),
+    "distributed.launcher.api": (("class", "elastic", "LaunchConfig elastic_launch"),),
+    "distributed.pipelining.microbatch": (("class", "stages", "TensorChunkSpec"),),
+    "distributed.tensor.experimental": (
+        ("raises", "parallel", "context_parallel implicit_replication local_map"),
+    ),
+    "distributed.tensor.experimental._attention": (("raises", "parallel", "set_rotate_method"),),
+    "fx.experimental.symbolic_shapes": (
+        ("class", "export", "ShapeEnv SymTypes"),
+        ("exception", "export", "GuardOnDataDependentSymNode(RuntimeError)"),
+        ("raises", "export", "free_symbols free_unbacked_symbols guard_or_false guard_or_true"),
+        ("raises", "export", "guard_size_oblivious statically_known_true is_symbolic"),
+    ),
+    "nested._internal.nested_tensor": (("class", "sparse", "NestedTensor"),),
+    "nested._internal.ops": (("raises", "sparse", "extract_kwargs"),),
+    "nn": (("class", "windows", "CrossMapLRN2d"),),
+    "nn.modules": (("class", "windows", "CrossMapLRN2d"),),
+    "nn.quantized": (
+        ("class", "quantized", "BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d FloatFunctional"),
+        ("class", "quantized", "FXFloatFunctional Linear QFunctional Quantize DeQuantize"),
+    ),
+    "nn.quantized.functional": (("raises", "quantized", "conv1d conv2d conv3d linear"),),
+    "nn.utils._per_sample_grad": (("raises", "vmap", "call_for_per_sample_grads"),),
+    "numa.binding": (("class", "engines", "AffinityMode NumaOptions"),),
+    "quantization.observer": (
+        (
+            "class",
+            "quantized",
+            "HistogramObserver MinMaxObserver ObserverBase PerChannelMinMaxObserver",
+        ),
+        ("class", "quantized", "MovingAverageMinMaxObserver NoopObserver PlaceholderObserver"),
+    ),
+    "ao.quantization.observer": (
+        (
+            "class",
+            "quantized",
+            "HistogramObserver MinMaxObserver ObserverBase PerChannelMinMaxObserver",
+        ),
+        ("class", "quantized", "MovingAverageMinMaxObserver NoopObserver PlaceholderObserver"),
+    ),
+    "quantization.qconfig": (
+        ("class", "quantized", "QConfig"),
+        ("raises", "quantized", "get_default_qconfig get_default_qat_qconfig"),
+    ),
+    "ao.quantization.qconfig": (
+        ("class", "quantized", "QConfig"),
+        ("raises", "quantized", "get_default_qconfig get_default_qat_qconfig"),
+    ),
+    "utils.data.graph_settings": (
+        ("raises", "pipes", "apply_shuffle_settings apply_sharding apply_random_seed"),
+        ("raises", "pipes", "get_all_graph_pipes"),
+    ),
+    "xpu": (
+        ("nothing", "xpu", "empty_cache synchronize manual_seed manual_seed_all"),
+        ("nothing", "xpu", "reset_peak_memory_stats reset_accumulated_memory_stats"),
+        ("false", "xpu", "is_bf16_supported is_current_stream_capturing"),
+        ("raises", "xpu", "current_device set_device get_device_name get_device_properties"),
+        ("raises", "xpu", "get_device_capability current_stream memory_allocated mem_get_info"),
+        ("raises", "xpu", "max_memory_allocated memory_reserved max_memory_reserved memory_stats"),
+        ("raises", "xpu", "get_rng_state get_rng_state_all set_rng_state set_rng_state_all"),
+        ("class", "xpu", "device Stream Event StreamContext"),
+        ("raises", "xpu", "stream set_stream initial_seed seed seed_all"),
+    ),
+    "distributed.fsdp": (("class", "parallel", "OptimStateKeyType"),),
+    "distributed.optim": (("class", "rpc", "DistributedOptimizer"),),
 }
 NAMES["quantization"] = NAMES["ao.quantization"]
 

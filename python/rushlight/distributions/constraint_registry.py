@@ -1,5 +1,7 @@
 """biject_to and transform_to: transforms from real numbers to the values of a constraint."""
 
+import numbers
+
 from rushlight.distributions import constraints, transforms
 
 
@@ -44,7 +46,7 @@ def _register(factory, *examples):
 
 def _between(constraint):
     low, high = constraint.lower_bound, constraint.upper_bound
-    if (low, high) == (0, 1):
+    if isinstance(low, numbers.Number) and (low, high) == (0, 1):  # not of bounds that are tensors
         return transforms.SigmoidTransform()
     scale = transforms.AffineTransform(low, high - low)
     return transforms.ComposeTransform([transforms.SigmoidTransform(), scale])

@@ -78,6 +78,14 @@ class ExpTransform(Simple):
         return x
 
 
+def _clipped_sigmoid(x):
+    """The sigmoid, inside (0, 1) where it would round to an end."""
+    from rushlight import finfo
+
+    limits = finfo(x.dtype)
+    return x.sigmoid().clamp(limits.tiny, 1.0 - limits.eps)
+
+
 class SigmoidTransform(Simple):
     """y = 1 / (1 + exp(-x)).
 
@@ -93,10 +101,7 @@ class SigmoidTransform(Simple):
     codomain = constraints.unit_interval
 
     def _call(self, x):
-        from rushlight import finfo
-
-        limits = finfo(x.dtype)
-        return x.sigmoid().clamp(limits.tiny, 1.0 - limits.eps)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y):
         from rushlight import finfo

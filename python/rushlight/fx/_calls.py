@@ -64,6 +64,10 @@ def _completed(function, args, kwargs):
     if parameters is None:
         return args, kwargs
     if any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        if len(args) == sum(p.kind < p.KEYWORD_ONLY for p in parameters) and isinstance(
+            args[-1], list | tuple
+        ):
+            args = (*args[:-1], *args[-1])  # einsum(equation, [a, b])
         given = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
         return args, {p.name: kwargs.get(p.name, p.default) for p in given}
     if len(args) > len(parameters):

@@ -148,7 +148,7 @@ def _register_for_every(hooks, hook):
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     for optimizer in list(_living):
-        optimizer._watch_step()
+        optimizer._patch_step_function()
     return handle
 
 
@@ -225,7 +225,7 @@ class Optimizer:
     def _start_hooks(self):
         _living.add(self)
         if _every_pre_hooks or _every_post_hooks:
-            self._watch_step()
+            self._patch_step_function()
         self._optimizer_step_pre_hooks = OrderedDict()
         self._optimizer_step_post_hooks = OrderedDict()
         self._optimizer_state_dict_pre_hooks = OrderedDict()
@@ -417,7 +417,7 @@ class Optimizer:
             hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def _watch_step(self):
+    def _patch_step_function(self):
         """From now on a call of `step` runs the hooks."""
         if "step" in self.__dict__ and getattr(self.step, "_runs_hooks", False):
             return
@@ -446,12 +446,12 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook):
         """Calls `hook(optimizer, args, kwargs)` before each step; it may return new ones."""
-        self._watch_step()
+        self._patch_step_function()
         return self._register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook):
         """Calls `hook(optimizer, args, kwargs)` after each step."""
-        self._watch_step()
+        self._patch_step_function()
         return self._register(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook, prepend=False):

@@ -96,7 +96,7 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     return plan
 
 
-def _always(step):
+def _default_schedule_fn(step):
     return ProfilerAction.RECORD
 
 
@@ -208,7 +208,7 @@ class profile:
         from rushlight import cuda
 
         self.activities = kinds
-        self.schedule = schedule or _always
+        self.schedule = schedule or _default_schedule_fn
         self.record_steps = schedule is not None
         self.on_trace_ready = on_trace_ready
         self.step_num = 0

@@ -37,6 +37,6 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    raise AttributeError(f"torch.distributed.fsdp.{name} is not in rushlight 0.1", name=name)
+    from rushlight._importable import find
+
+    return find(__name__, name)

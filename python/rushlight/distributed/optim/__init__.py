@@ -4,3 +4,9 @@ from rushlight.distributed.optim.post_localSGD_optimizer import PostLocalSGDOpti
 from rushlight.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer
 
 __all__ = ["PostLocalSGDOptimizer", "ZeroRedundancyOptimizer"]
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

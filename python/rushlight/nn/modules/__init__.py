@@ -19,3 +19,9 @@ for _family in _FAMILIES:
     globals().update((_name, getattr(_file, _name)) for _name in _file.__all__)
     __all__ += _file.__all__
 __all__.sort()
+
+
+def __getattr__(name):
+    from rushlight._importable import find
+
+    return find(__name__, name)

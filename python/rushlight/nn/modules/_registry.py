@@ -4,6 +4,8 @@ Every value lives twice: in the module's own __dict__, where CPython finds `self
 nanoseconds and no __getattr__ is needed, and here, in order. Writing here writes there.
 """
 
+import weakref
+
 KINDS = ("_parameters", "_buffers", "_modules")
 
 
@@ -67,3 +69,29 @@ class Registry(dict):
     def __reduce__(self):
         """Copies and pickles are plain dicts: only a module makes a registry."""
         return dict, (), None, None, iter(self.items())
+
+
+def replace(module, kind, items):
+    """Makes the items all that the module has of a kind."""
+    own = module.__dict__
+    for old in own.get(kind, ()):
+        own.pop(old, None)
+    own[kind] = Registry(weakref.ref(module), items)
+
+
+class Replaceable:
+    """`module._parameters = {...}` in classes whose __setattr__ is not Module's."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __get__(self, module, kind=None):
+        if module is None:
+            return self
+        try:
+            return module.__dict__[self.kind]
+        except KeyError:
+            raise AttributeError(self.kind) from None
+
+    def __set__(self, module, items):
+        replace(module, self.kind, items)

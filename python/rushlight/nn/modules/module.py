@@ -15,7 +15,7 @@ from rushlight.nn.modules._error_path import add_path
 from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules._hooks import NAMES as HOOKS
 from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
-from rushlight.nn.modules._registry import KINDS, Registry
+from rushlight.nn.modules._registry import KINDS, Registry, Replaceable, replace
 from rushlight.nn.modules._state_dict import EXTRA_STATE, StateDict, _IncompatibleKeys  # noqa: F401 - torch has both here
 from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
@@ -109,6 +109,9 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         super().__init_subclass__(**kwargs)
         if cls.__getattr__ is _getattr and cls.__getattribute__ is object.__getattribute__:
             _C._without_getattr(cls)
+        if cls.__setattr__ is not _setattr:  # it may end in object.__setattr__
+            for kind in KINDS:
+                setattr(cls, kind, Replaceable(kind))
 
     def __getattr__(self, name):
         for kind in ("_parameters", "_buffers", "_modules"):
@@ -260,9 +263,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         ):
             self._set_buffer(name, value)
         elif name in KINDS:
-            for old in d.get(name, ()):
-                d.pop(old, None)
-            d[name] = Registry(weakref.ref(self), value)
+            replace(self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -384,5 +385,5 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         return sorted(name for name in names if not name[:1].isdigit())
 
 
-_getattr = Module.__getattr__
+_getattr, _setattr = Module.__getattr__, Module.__setattr__
 _C._without_getattr(Module)

@@ -1,5 +1,7 @@
 """functional_call: a module run with other tensors than its own."""
 
+import contextlib
+
 from rushlight._C import Tensor
 
 __all__ = ["functional_call"]
@@ -26,6 +28,17 @@ def functional_call(
     >>> torch.nn.utils.stateless.functional_call(layer, {"weight": weight}, torch.tensor([3.0]))
     tensor([6.], grad_fn=<SqueezeBackward4>)
     """
+    if args is None:
+        args = ()
+    elif not isinstance(args, tuple):
+        args = (args,)
+    with _reparametrize_module(module, parameters_and_buffers, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, strict=False):
+    """The module with the given tensors; those that it assigns meanwhile go into the dict."""
     own = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
     given = dict(parameters_and_buffers)
@@ -33,22 +46,22 @@ def functional_call(
         given = {**_tied(own, given), **given}
     if strict:
         _check_names(module, own, given)
-    slots = [(*_slot(module, name, value), value) for name, value in given.items()]
-    if args is None:
-        args = ()
-    elif not isinstance(args, tuple):
-        args = (args,)
-    before = [(table, name, name in table, table.get(name)) for table, name, _ in slots]
+    slots = {name: _slot(module, name, value) for name, value in given.items()}
+    before = [(table, last, last in table, table.get(last)) for table, last in slots.values()]
     try:
-        for table, name, value in slots:
-            table[name] = value
-        return module(*args, **(kwargs or {}))
+        for name, (table, last) in slots.items():
+            table[last] = given[name]
+        yield
     finally:
-        for table, name, was_there, value in reversed(before):
+        for name in parameters_and_buffers:
+            table, last = slots[name]
+            if last in table and table[last] is not parameters_and_buffers[name]:
+                parameters_and_buffers[name] = table[last]
+        for table, last, was_there, value in reversed(before):
             if was_there:
-                table[name] = value
+                table[last] = value
             else:
-                table.pop(name, None)
+                table.pop(last, None)
 
 
 def _tied(own, given):

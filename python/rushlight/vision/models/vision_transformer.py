@@ -2,11 +2,14 @@
 
 import math
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from ... import _C, nn
 from ..._checks import _assert
 from ...nn import init
+from ..ops.misc import Conv2dNormActivation
 from ._weights import published, with_weights
 
 _FILES = {
@@ -16,7 +19,9 @@ _FILES = {
     "ViT_L_32": "vit_l_32-c7638314.pth",
     "ViT_H_14": "vit_h_14_swag-80465313.pth",
 }
+_norm = partial(nn.LayerNorm, eps=1e-6)
 __all__ = [
+    "ConvStemConfig",
     "VisionTransformer",
     *(name.lower() for name in _FILES),
     *(name + "_Weights" for name in _FILES),
@@ -90,6 +95,31 @@ class Encoder(nn.Module):
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
+class ConvStemConfig(NamedTuple):
+    """A convolution of those that make the tokens of a VisionTransformer.
+
+    Args:
+        out_channels, kernel_size, stride: of the convolution.
+        norm_layer, activation_layer: the classes of what follows it.
+    """
+
+    out_channels: int
+    kernel_size: int
+    stride: int
+    norm_layer: Callable[..., nn.Module] = nn.BatchNorm2d
+    activation_layer: Callable[..., nn.Module] = nn.ReLU
+
+
+def _stem(configs, hidden_dim):
+    stem, channels = nn.Sequential(), 3
+    for i, config in enumerate(configs):
+        layer = Conv2dNormActivation(channels, **config._asdict())
+        stem.add_module(f"conv_bn_relu_{i}", layer)
+        channels = config.out_channels
+    stem.add_module("conv_last", nn.Conv2d(channels, hidden_dim, 1))
+    return stem
+
+
 class VisionTransformer(nn.Module):
     """An image as patches, a transformer over them, and the class read off a token of its own.
 
@@ -103,31 +133,58 @@ class VisionTransformer(nn.Module):
         dropout: probability after attention and in the MLPs.
         attention_dropout: probability within attention.
         num_classes: outputs of the last layer.
+        representation_size: width of a layer with a tanh before the last one; None has none.
+        norm_layer: makes a normalisation of a width.
+        conv_stem_configs: ConvStemConfigs, the convolutions that make the tokens (Xiao et al.,
+            2021); None cuts patches.
 
     Shape: (n, 3, image_size, image_size) gives (n, num_classes).
     """
 
     def __init__(
         self, image_size, patch_size, num_layers, num_heads, hidden_dim, mlp_dim, dropout=0.0,
-        attention_dropout=0.0, num_classes=1000, norm_layer=None,
+        attention_dropout=0.0, num_classes=1000, representation_size=None,
+        norm_layer=_norm, conv_stem_configs=None,
     ):  # fmt: skip
         super().__init__()
         if image_size % patch_size:
             raise AssertionError("Input shape indivisible by patch size!")
         self.image_size, self.patch_size = image_size, patch_size
-        self.hidden_dim, self.num_classes = hidden_dim, num_classes
-        norm = norm_layer or partial(nn.LayerNorm, eps=1e-6)
-        self.conv_proj = nn.Conv2d(3, hidden_dim, patch_size, patch_size)
+        self.hidden_dim, self.mlp_dim, self.num_classes = hidden_dim, mlp_dim, num_classes
+        self.attention_dropout, self.dropout = attention_dropout, dropout
+        self.representation_size, self.norm_layer = representation_size, norm_layer
+        if conv_stem_configs is None:
+            self.conv_proj = nn.Conv2d(3, hidden_dim, patch_size, patch_size)
+        else:
+            self.conv_proj = _stem(conv_stem_configs, hidden_dim)
         tokens = (image_size // patch_size) ** 2 + 1
         self.class_token = nn.Parameter(_C.zeros(1, 1, hidden_dim))
         self.encoder = Encoder(
-            tokens, num_layers, num_heads, hidden_dim, mlp_dim, dropout, attention_dropout, norm
+            tokens,
+            num_layers,
+            num_heads,
+            hidden_dim,
+            mlp_dim,
+            dropout,
+            attention_dropout,
+            norm_layer,
         )
         self.seq_length = tokens
-        self.heads = nn.Sequential(OrderedDict(head=nn.Linear(hidden_dim, num_classes)))
-        fan_in = 3 * patch_size * patch_size
-        init.trunc_normal_(self.conv_proj.weight, std=math.sqrt(1 / fan_in))
-        init.zeros_(self.conv_proj.bias)
+        heads = OrderedDict(head=nn.Linear(representation_size or hidden_dim, num_classes))
+        if representation_size is not None:
+            before = nn.Linear(hidden_dim, representation_size)
+            heads = OrderedDict(pre_logits=before, act=nn.Tanh(), **heads)
+        self.heads = nn.Sequential(heads)
+        if conv_stem_configs is None:
+            last = self.conv_proj
+            init.trunc_normal_(last.weight, std=math.sqrt(1 / (3 * patch_size * patch_size)))
+        else:
+            last = self.conv_proj.conv_last
+            init.normal_(last.weight, std=math.sqrt(2 / last.out_channels))
+        init.zeros_(last.bias)
+        if representation_size is not None:
+            init.trunc_normal_(before.weight, std=math.sqrt(1 / hidden_dim))
+            init.zeros_(before.bias)
         init.zeros_(self.heads.head.weight)
         init.zeros_(self.heads.head.bias)
 
