@@ -221,7 +221,8 @@ struct BackwardPass {
     }
   }
 
-  void apply_hooks(Node& n, std::vector<Tensor>& grads) {
+  // Those of tensors: they see the gradient that autograd.grad() returns.
+  void call_tensor_hooks(Node& n, std::vector<Tensor>& grads) {
     if (!n.hooks) return;
     const Ref<Node> keep = Ref<Node>::share(&n);
     const auto of_tensor = n.hooks->tensor;  // a hook may add or remove hooks
@@ -231,11 +232,23 @@ struct BackwardPass {
       call_hook(*h.hook, one, nullptr);
       grads[h.output] = std::move(one[0]);
     }
-    const auto before = n.hooks->before;
-    for (const Hooks::OfNode& h : before) call_hook(*h.hook, grads, nullptr);
     for (auto& [output, kept] : n.hooks->retained)
       if (!rows && output < grads.size() && grads[output])
         kept = kept ? add_gradients(kept, grads[output]) : own_gradient(grads[output]);
+  }
+
+  // Those of a node that runs, before it and after it.
+  void call_hooks_before(Node& n, std::vector<Tensor>& grads) {
+    if (!n.hooks) return;
+    const Ref<Node> keep = Ref<Node>::share(&n);
+    const auto before = n.hooks->before;
+    for (const Hooks::OfNode& h : before) call_hook(*h.hook, grads, nullptr);
+  }
+  void call_hooks_after(Node& n, std::vector<Tensor>& inputs, std::vector<Tensor> outputs) {
+    for (Tensor& g : outputs)
+      if (g) g = shown.of(g);
+    const auto after = n.hooks->after;
+    for (const Hooks::OfNode& h : after) call_hook(*h.hook, inputs, &outputs);
   }
 
   Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) const {
@@ -278,7 +291,7 @@ struct BackwardPass {
 
   [[gnu::noinline]] void full_step(Node& node, bool accumulate, bool keep) {
     std::vector<Tensor> grads = take(node);
-    apply_hooks(node, grads);
+    call_tensor_hooks(node, grads);
     bool captured = false;
     for (const Capture& c : captures)
       if (c.node == &node) {
@@ -290,25 +303,26 @@ struct BackwardPass {
         (!needed.contains(&node) ||
          (!accumulate && std::find(ends.begin(), ends.end(), &node) != ends.end())))
       return;
+    if (node.inputs == 0 && captured && !accumulate) return;
+    call_hooks_before(node, grads);
+    const bool watched = node.hooks && !node.hooks->after.empty();
+    const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
     if (node.inputs == 0) {
-      if (captured && !accumulate) return;
-      if (!shown.empty() && grads[0]) shown.forget(grads[0]);
+      if (!grads[0]) return;
+      if (!shown.empty()) shown.forget(grads[0]);
       node.backward(grads);
+      std::vector<Tensor> none;
+      if (watched) call_hooks_after(node, none, before);
       return;
     }
     bool any = false;
     for (const Tensor& g : grads) any |= bool(g);
     if (!any) return;
-    const bool watched = node.hooks && !node.hooks->after.empty();
-    const std::vector<Tensor> before = watched ? grads : std::vector<Tensor>();
     Gradients out = run_node(node, grads, keep);
     if (watched) {
-      std::vector<Tensor> inputs(node.inputs), outputs = before;
+      std::vector<Tensor> inputs(node.inputs);
       for (std::size_t i = 0; i < node.inputs; ++i) inputs[i] = out[i];
-      for (Tensor& g : outputs)
-        if (g) g = shown.of(g);
-      const auto after = node.hooks->after;
-      for (const Hooks::OfNode& h : after) call_hook(*h.hook, inputs, &outputs);
+      call_hooks_after(node, inputs, before);
       out = Gradients(std::move(inputs));
     }
     for (std::size_t i = 0; i < node.inputs; ++i) {

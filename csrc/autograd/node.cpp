@@ -79,6 +79,7 @@ Node* gradient_node(Body& b) {
     // Written to through its base or a sister view: its old node is out of date.
     if (b.unrecorded != Unrecorded::none) fail_view_written(b, true);
     Ref<Node> fresh = view_node(b);
+    if (b.retains_grad) move_retained(b, *fresh, 0);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);
     b.output = 0;
@@ -118,6 +119,16 @@ void set_grad(const Tensor& t, Tensor grad) {
       return;
     }
   if (grad) retained.emplace_back(b.output, std::move(grad));
+}
+
+void move_retained(Body& b, Node& to, std::uint32_t output) {
+  if (is_leaf(b) || !b.node->hooks) return;
+  auto& retained = b.node->hooks->retained;
+  const auto at = std::find_if(retained.begin(), retained.end(),
+                               [&](const auto& kept) { return kept.first == b.output; });
+  if (at == retained.end()) return;
+  to.all_hooks().retained.emplace_back(output, std::move(at->second));
+  retained.erase(at);
 }
 
 // The gradient of a leaf that is dense in another order of dimensions than row-major has the leaf's

@@ -177,6 +177,8 @@ Node* gradient_node(Body& b);
 // grad_fn as users see it: null for leaves.
 Node* grad_fn(Body& b);
 Tensor grad_of(const Tensor& t);
+// Before a result that keeps its gradient gets another node: it goes on keeping it there.
+void move_retained(Body& b, Node& to, std::uint32_t output);
 void set_grad(const Tensor& t, Tensor grad);
 
 // Modes of this thread. Every op reads them, so they are inline: constinit spares the

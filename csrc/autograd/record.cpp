@@ -34,9 +34,6 @@ static std::string reason_of(Unrecorded kind) {
       return "This view is the output of a function that returns multiple views. Such functions do "
              "not allow the output views to be modified inplace. You should replace the inplace "
              "operation by an out-of-place one.";
-    case Unrecorded::pairs:
-      return "This view shows complex numbers as pairs of real ones, or pairs as complex numbers: "
-             "no write through it can be recorded.";
     case Unrecorded::function:
       return "This view was created inside a custom Function (or because an input was returned "
              "as-is) and the autograd logic to handle view+inplace would override the custom "

@@ -142,7 +142,11 @@ inline void connect(Node& node, const std::vector<Tensor>& list) {
 }
 
 inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
-  if (out->node) Ref<Node>::adopt(out->node);
+  if (out->node) {
+    if (out->retains_grad) [[unlikely]]
+      move_retained(*out.body(), *node, output);
+    Ref<Node>::adopt(out->node);
+  }
   node->retain();
   out->node = node;
   out->output = output;

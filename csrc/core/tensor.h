@@ -28,7 +28,6 @@ inline void destroy(WriteCount* c) { delete c; }
 enum class Unrecorded : std::uint8_t {
   none,       // its writes are recorded
   part,       // split(), unbind(), or a custom Function with several results
-  pairs,      // view_as_real(), view_as_complex()
   no_grad,    // made by the user under no_grad()
   inference,  // made by the user under inference_mode()
   function    // the result of a custom Function, whose backward would be passed by

@@ -62,15 +62,9 @@ Tensor unfold_backward(const Tensor& g, const Shape& whole, int dim, std::int64_
 
 namespace {
 
-struct Geometry {
-  Shape size;
-  Strides strides;
-  std::int64_t offset;
-};
-
 // The gradient with respect to a tensor of geometry `in`, of its view of geometry `out`. Both live
 // in a buffer as large as the storage's part they touch; elements seen several times are added.
-Tensor as_strided_backward(const Tensor& g, const Geometry& in, const Geometry& out) {
+Tensor as_strided_backward(const Tensor& g, const ViewGeometry& in, const ViewGeometry& out) {
   Tensor result;
   {
     const GradMode off(false);
@@ -146,24 +140,45 @@ Tensor as_strided(const Tensor& input, const Shape& size, const Shape& stride,
           "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   const std::int64_t at = offset.value_or(input.offset());
   Tensor out = geometry(input, size, stride.sizes.data(), at);
-  const Geometry from{input.shape(), input->strides, input.offset()},
+  const ViewGeometry from{input.shape(), input->strides, input.offset()},
       to{out.shape(), out->strides, at};
   return make_view("AsStridedBackward0", input, std::move(out),
                    [from, to](Tensor g) { return Gradients(as_strided_backward(g, from, to)); });
 }
 
+ViewGeometry geometry_in_pairs(const Body& b) {
+  ViewGeometry g = view_geometry(b);
+  if (!is_complex(b.dtype)) return g;
+  if (g.size.rank == kMaxRank)
+    fail<RuntimeError>(
+        "a view of complex numbers as real ones, or of real ones as complex, was modified in "
+        "place: where one has ",
+        kMaxRank, " dimensions this cannot be recorded\nwork on a clone()");
+  for (int d = 0; d < g.size.rank; ++d) g.strides[std::size_t(d)] *= 2;
+  g.strides[std::size_t(g.size.rank)] = 1;
+  g.size.push_back(2);
+  g.offset *= 2;
+  return g;
+}
+
 Ref<Node> view_node(Body& view) {
   struct ViewNode final : Node {
-    Geometry from, to;
+    ViewGeometry from, to;
+    bool from_real = false, from_complex = false;  // if the view is of the other kind
     ViewNode() : Node("AsStridedBackward0") {}
     Gradients backward(std::span<Tensor> grads) override {
-      return Gradients(as_strided_backward(grads[0], from, to));
+      const Tensor& g = grads[0];
+      const Tensor out = as_strided_backward(from_real ? view_as_real(g) : g, from, to);
+      return Gradients(from_complex ? view_as_complex(out) : out);
     }
   };
   auto* node = new ViewNode;
   const Body& base = *view.base;
-  node->from = {base.shape, base.strides, base.offset};
-  node->to = {view.shape, view.strides, view.offset};
+  const bool pairs = in_pairs(base, view);
+  node->from_complex = pairs && is_complex(base.dtype);
+  node->from_real = pairs && !node->from_complex;
+  node->from = pairs ? geometry_in_pairs(base) : view_geometry(base);
+  node->to = pairs ? geometry_in_pairs(view) : view_geometry(view);
   node->add_input(Tensor(view.base));
   return Ref<Node>::adopt(node);
 }

@@ -13,9 +13,7 @@ static Tensor seen_as_parts(const char* node, const Tensor& input, DType dtype, 
   Tensor out = from_storage(input->storage, dtype, sizes, strides, offset);
   out->inference = input->inference;
   out->writes = input->writes;
-  out = make_view(node, input, std::move(out), std::forward<F>(backward));
-  if (out->unrecorded == Unrecorded::none) out->unrecorded = Unrecorded::pairs;
-  return out;
+  return make_view(node, input, std::move(out), std::forward<F>(backward));
 }
 
 Tensor view_as_real(const Tensor& input) {
@@ -27,9 +25,12 @@ Tensor view_as_real(const Tensor& input) {
     strides[std::size_t(d)] = checked_mul(strides[std::size_t(d)], 2);
   shape.push_back(2);
   strides[std::size_t(input.dim())] = 1;
-  return seen_as_parts("ViewAsRealBackward0", input, real_of(input.dtype()), shape, strides.data(),
-                       checked_mul(input.offset(), 2),
-                       [](Tensor g) { return Gradients(view_as_complex(contiguous(g))); });
+  return seen_as_parts(
+      "ViewAsRealBackward0", input, real_of(input.dtype()), shape, strides.data(),
+      checked_mul(input.offset(), 2), [](Tensor g) {
+        // Without elements any strides are contiguous, also those that no pairs have.
+        return Gradients(view_as_complex(g.numel() ? contiguous(g) : row_major_clone(g)));
+      });
 }
 
 Tensor view_as_complex(const Tensor& input) {

@@ -3,6 +3,7 @@
 // when it is next read (gradient_node).
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/view.h"
 
 namespace rushlight {
 
@@ -79,10 +80,16 @@ struct WriteThroughView final : Node {
   Shape shape;
   Shape strides;
   std::int64_t offset;  // of the view, relative to the base's
+  bool of_real = false, of_complex = false;  // the base, if the view is of the other kind
   WriteThroughView() : Node("CopySlices") {}
+  Tensor seen_in(const Tensor& base, std::int64_t from) const {
+    const Tensor whole = of_complex ? view_as_real(base) : base;
+    const Tensor part = as_strided(whole, shape, strides, from * (of_complex ? 2 : 1) + offset);
+    return of_real ? view_as_complex(part) : part;
+  }
   Gradients backward(std::span<Tensor> grads) override {
     const Tensor dense = contiguous(grads[0]);
-    Tensor part = as_strided(dense, shape, strides, dense.offset() + offset);
+    Tensor part = seen_in(dense, dense.offset());
     Gradients inner = [&] {
       const AllInputs all;
       return written->backward({&part, 1});
@@ -90,7 +97,7 @@ struct WriteThroughView final : Node {
     const std::size_t n = inputs;
     std::vector<Tensor> out(n);
     Tensor base_grad = clone(dense);
-    const Tensor place = as_strided(base_grad, shape, strides, offset);
+    const Tensor place = seen_in(base_grad, 0);
     if (inner[0])
       copy_(place, inner[0]);
     else
@@ -99,29 +106,40 @@ struct WriteThroughView final : Node {
     for (std::size_t i = 1; i < n; ++i) out[i] = inner[i];
     return Gradients(std::move(out));
   }
+  // The written op's node may be in the graph too, of a second derivative: what it saved is let go
+  // after both have run.
+  void keep(Ref<Node> node) {
+    written = std::move(node);
+    ++written->running;
+  }
   void release_saved() override {
-    written->release_saved();
-    released = true;
+    if (std::exchange(released, true)) return;
+    const bool last = --written->running == 0;
+    if (last && (written->release_waits || written->is_unique())) {
+      written->release_waits = false;
+      written->release_saved();
+    }
   }
 };
 
 // Strides of the view as if the base were dense: gradients are.
-bool rebased_strides(const Body& base, const Body& view, Shape& strides, std::int64_t& offset) {
+bool rebased_strides(const ViewGeometry& base, const ViewGeometry& view, Shape& strides,
+                     std::int64_t& offset) {
   Strides dense{};
-  contiguous_strides(base.shape, dense);
+  contiguous_strides(base.size, dense);
   std::int64_t rest = view.offset - base.offset, at = 0;
-  strides.rank = view.shape.rank;
+  strides.rank = view.size.rank;
   // Each base dimension, from the largest stride on, takes its share of an offset.
   int order[kMaxRank];
-  for (int d = 0; d < base.shape.rank; ++d) order[d] = d;
-  std::stable_sort(order, order + base.shape.rank, [&](int a, int b) {
+  for (int d = 0; d < base.size.rank; ++d) order[d] = d;
+  std::stable_sort(order, order + base.size.rank, [&](int a, int b) {
     return base.strides[std::size_t(a)] > base.strides[std::size_t(b)];
   });
   auto translate = [&](std::int64_t step, std::int64_t& out) {
     out = 0;
-    for (int k = 0; k < base.shape.rank; ++k) {
+    for (int k = 0; k < base.size.rank; ++k) {
       const auto d = std::size_t(order[k]);
-      if (base.shape.sizes[d] <= 1 || base.strides[d] == 0) continue;
+      if (base.size.sizes[d] <= 1 || base.strides[d] == 0) continue;
       const std::int64_t times = step / base.strides[d];
       out += times * dense[d];
       step -= times * base.strides[d];
@@ -130,9 +148,9 @@ bool rebased_strides(const Body& base, const Body& view, Shape& strides, std::in
   };
   if (!translate(rest, at)) return false;
   offset = at;
-  for (int d = 0; d < view.shape.rank; ++d) {
+  for (int d = 0; d < view.size.rank; ++d) {
     strides[d] = 1;  // of a dimension of one element, whose step does not matter
-    if (view.shape[d] > 1 && !translate(view.strides[std::size_t(d)], strides[d])) return false;
+    if (view.size[d] > 1 && !translate(view.strides[std::size_t(d)], strides[d])) return false;
   }
   return true;
 }
@@ -149,14 +167,19 @@ void finish_inplace(const Tensor& self, Ref<Node> node) {
   const Tensor base(b.base);
   auto through = Ref<Node>::adopt(static_cast<Node*>(new WriteThroughView));
   auto& w = static_cast<WriteThroughView&>(*through);
-  if (!rebased_strides(*base.body(), b, w.strides, w.offset))
+  const bool pairs = in_pairs(*base.body(), b);
+  const ViewGeometry to = pairs ? geometry_in_pairs(b) : view_geometry(b);
+  if (!rebased_strides(pairs ? geometry_in_pairs(*base.body()) : view_geometry(*base.body()), to,
+                       w.strides, w.offset))
     fail<RuntimeError>(
         "an in-place operation on this view cannot be recorded: its geometry does not follow its "
         "base's\nwork on a clone()");
-  w.shape = b.shape;
+  w.shape = to.size;
+  w.of_complex = pairs && is_complex(base.dtype());
+  w.of_real = pairs && !w.of_complex;
   w.add_input(base);
   for (std::size_t i = 1; i < node->inputs; ++i) w.add_edge(node->next(i));
-  w.written = std::move(node);
+  w.keep(std::move(node));
   attach(base, through.get());
   ++b.version();
   base->node_version = b.version();

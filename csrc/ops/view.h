@@ -17,6 +17,19 @@ inline void link_to_base(const Tensor& out, const Tensor& input) {
   out->node_version = out->version();
 }
 
+struct ViewGeometry {
+  Shape size;
+  Strides strides;
+  std::int64_t offset;
+};
+inline ViewGeometry view_geometry(const Body& b) { return {b.shape, b.strides, b.offset}; }
+// Where a base and its view are not both real or both complex, a complex number counts as two real
+// ones, for the geometry of both to be in the same unit.
+inline bool in_pairs(const Body& base, const Body& view) {
+  return is_complex(base.dtype) != is_complex(view.dtype);
+}
+ViewGeometry geometry_in_pairs(const Body& b);
+
 template <class F>
 Tensor make_view(const char* name, const Tensor& input, Tensor out, F&& backward) {
   link_to_base(out, input);

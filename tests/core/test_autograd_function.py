@@ -411,3 +411,79 @@ def test_gradcheck_leaves_out_outputs_without_a_history():
         return [check(f, x), twice(f, x), check(f, x, check_batched_grad=True)]
 
     assert checked(rushlight) == ask(checked) == [True] * 3
+
+
+def test_once_differentiable(reference):
+    """A second derivative through it is refused, where there would be one."""
+
+    def answer(torch):
+        class Product(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, a, b):
+                ctx.save_for_backward(a, b)
+                return a * b * b, a + 1
+
+            @staticmethod
+            @torch.autograd.function.once_differentiable
+            def backward(ctx, g, h):
+                _, b = ctx.saved_tensors
+                assert not torch.is_grad_enabled()
+                return g * b * b + h, None
+
+        a, b = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+        seed = torch.ones((), requires_grad=True)
+        found = []
+        for grad in (seed.detach(), seed):
+            (g,) = torch.autograd.grad(Product.apply(a, b)[0], a, grad, create_graph=True)
+            found.append((g.item(), g.requires_grad, g.grad_fn and g.grad_fn.name()))
+            try:
+                g.backward()
+            except RuntimeError as error:
+                found.append(str(error).split("\n")[0])
+        return found
+
+    assert answer(rushlight) == ask(answer)
+
+
+def test_defaults_and_names_with_setup_context(reference):
+    def answer(torch):
+        class Power(torch.autograd.Function):
+            @staticmethod
+            def forward(x, y=3, scale=1.0):
+                return x.pow(y) * scale
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                x, ctx.y, ctx.scale = inputs
+                ctx.save_for_backward(x)
+
+            @staticmethod
+            def backward(ctx, g):
+                (x,) = ctx.saved_tensors
+                return g * ctx.y * x.pow(ctx.y - 1) * ctx.scale, None, None
+
+        x = torch.tensor(2.0, requires_grad=True)
+        found = []
+        for out in (Power.apply(x), Power.apply(x, 2), Power.apply(x, scale=5.0)):
+            found.append((out.item(), torch.autograd.grad(out, x)[0].item()))
+        return found
+
+    assert answer(rushlight) == ask(answer)
+
+
+def test_names_without_setup_context():
+    class Twice(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with pytest.raises(TypeError, match="no keyword arguments"):
+        Twice.apply(x=rushlight.ones(1))
+
+
+def test_gradgradcheck_watches_given_gradients_that_require_grad():
+    check, x = rushlight.autograd.gradgradcheck, rushlight.ones(2, dtype=rushlight.float64)
+    seed = rushlight.tensor([0.7, 0.3])  # of float32: a difference quotient would be too coarse
+    assert check(lambda x: x**3, (x.requires_grad_(),), [seed])
+    with pytest.warns(UserWarning, match="Input #1"), pytest.raises(RuntimeError, match="mismatch"):
+        check(lambda x: x**3, (x,), [seed.requires_grad_()])

@@ -27,6 +27,18 @@ def test_one_output_of_one_example(reference, write, bias):
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
+def test_a_second_gradient_through_a_write_that_keeps_its_result():
+    """The written op's node is then in the graph by itself too."""
+    z = rushlight.tensor([0.5, 0.25, 0.75], dtype=rushlight.float64, requires_grad=True)
+
+    def function(z):
+        y = (z * 2).sin()
+        y[1:].pow_(z[0] + 2)
+        return y
+
+    assert rushlight.autograd.gradgradcheck(function, z)
+
+
 def test_the_gradient_is_a_part_of_a_larger_one():
     """cat() gives each of its inputs a view, which begins within the gradient of all."""
     x = rushlight.ones(2, 2, requires_grad=True)

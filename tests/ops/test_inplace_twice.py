@@ -18,13 +18,23 @@ CALLS = {
     "scatter_reduce amax": (1, "index", "y", "amax"), "index_reduce amin": (0, "rows", "y", "amin"),
     "scatter_reduce mean": (0, "index", "y", "mean"), "index_reduce mean": (0, "rows", "y", "mean"),
 }  # fmt: skip
+OF_COMPLEX = {
+    "mul": ("y",), "div": ("y",), "pow": ("y",), "pow 3": (3,), "square": (), "exp": (), "log": (),
+    "sin": (), "cosh": (), "atan": (), "sqrt": (), "reciprocal": (), "sigmoid": (),
+    "addcmul": ("y", "z"), "addcdiv": ("y", "z"), "lerp": ("y", "z"), "sgn": (),
+    "addmm": ("m", "m"), "cumprod": (0,), "cumsum": (1,), "rsqrt": (), "sinc": (),
+}  # fmt: skip
 LAYERS = ["elu", "selu", "celu", "silu", "mish", "hardswish", "leaky_relu", "relu6", "hardtanh"]
 
 
+def real(x):
+    return rushlight.view_as_real(x) if x.is_complex() else x
+
+
 def second(function, *inputs):
-    out = function(*inputs).pow(3).sum()
+    out = real(function(*inputs)).pow(3).sum()
     first = rushlight.autograd.grad(out, inputs, create_graph=True, allow_unused=True)
-    total = sum((g * (i + 2)).sum() for i, g in enumerate(first) if g is not None)
+    total = sum((real(g) * (i + 2)).sum() for i, g in enumerate(first) if g is not None)
     if not total.requires_grad:
         return first, ()
     return first, rushlight.autograd.grad(total, inputs, allow_unused=True)
@@ -43,10 +53,17 @@ def same(a, b):
             rushlight.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_operations(device, name):
-    given, method = CALLS[name], name.split()[0]
+@pytest.mark.parametrize("part", ["whole", "rows"])
+@pytest.mark.parametrize(
+    "name, turned",
+    [(name, 0) for name in CALLS] + [(name, 1j) for name in OF_COMPLEX],
+)
+def test_operations(device, name, turned, part):
+    """Also written to a view of rows, whose base is given the gradient."""
+    given, method = (OF_COMPLEX if turned else CALLS)[name], name.split()[0]
     tensors = values(device)
+    if turned:
+        tensors = {k: t + turned * t.flip(0) for k, t in tensors.items()}
     indices = {
         "index": rushlight.tensor([[0, 1, 2], [1, 1, 0], [2, 0, 1]], device=device),
         "rows": rushlight.tensor([2, 0, 2], device=device),
@@ -59,8 +76,12 @@ def test_operations(device, name):
         def run(*at):
             by_name = dict(zip(names, at, strict=True))
             args = [by_name.get(g, g) if isinstance(g, str) else g for g in given]
-            target = at[0] * 1 if suffix else at[0]
-            return getattr(target, method + suffix)(*args)
+            whole = rushlight.cat([at[0] * 2, at[0] * 1]) if part == "rows" else at[0] * 1
+            target = whole[3:] if part == "rows" else whole
+            if not suffix:
+                return getattr(target, method)(*args)
+            getattr(target, method + suffix)(*args)
+            return whole[3:] if part == "rows" else whole
 
         return run
 

@@ -216,3 +216,22 @@ def test_many_short_lines(shape, device):
             assert ours.scatter(dim, at, src).tolist() == last.tolist()
         with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
             ours.cpu().scatter(dim, (at + shape[dim]).cpu(), src.cpu())
+
+
+@pytest.mark.parametrize("op", ["scatter_reduce", "index_reduce"])
+def test_second_gradients_of_a_product(op, device):
+    """Where two zeros meet, the second derivative is not 0, and is refused."""
+    x = torch.ones(1, dtype=torch.float64, device=device, requires_grad=True)
+    index = torch.zeros(2, dtype=torch.int64, device=device)
+
+    def second(values):
+        src = torch.tensor(values, dtype=torch.float64, device=device, requires_grad=True)
+        out = getattr(torch, op)(x, 0, index, src, "prod")
+        (g,) = torch.autograd.grad(out.sum(), src, create_graph=True)
+        return g.tolist(), [v.tolist() for v in torch.autograd.grad(g.sum(), (x, src))]
+
+    assert second([0.0, 2.0]) == ([2, 0], [[2], [1, 1]])
+    name = "source" if op == "index_reduce" else "src"
+    words = rf"{op}\(\): Double backward is unsupported for {name} when >1 zeros in {name} are"
+    with pytest.raises(RuntimeError, match=words):
+        second([0.0, 0.0])

@@ -238,7 +238,10 @@ struct PythonHook final : Hook {
 
   void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) override {
     if (kind == Kind::accumulated) {
-      function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
+      const py::object result =
+          function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
+      if (!result.is_none())
+        fail<RuntimeError>("Tensor post accumulate grad hooks should return None.");
       return;
     }
     if (kind == Kind::tensor) {
@@ -406,8 +409,7 @@ void bind_autograd(py::module_& m) {
   node.def("name",
            [](const Node& n) {
              const std::string_view title = n.title();
-             const bool is_own =
-                 title == "AccumulateGrad" || title == "CopySlices" || title == "NotImplemented";
+             const bool is_own = title.find("Backward") == title.npos;
              return is_own ? text("torch::autograd::", title) : std::string(title);
            })
       .def_property_readonly("next_functions", &next_functions)

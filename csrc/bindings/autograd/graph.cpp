@@ -188,6 +188,21 @@ py::list saved_attributes(const Node& node) {
   return names;
 }
 
+// The tensors with a history that only says why no gradient goes through it: a node whose inputs
+// they are. Those that are None stay so.
+py::tuple delayed_error(const std::string& message, const py::list& tensors) {
+  std::vector<Tensor> inputs(tensors.size()), outs(tensors.size());
+  for (std::size_t i = 0; i < outs.size(); ++i)
+    if (const Tensor* t = as_tensor(tensors[i].ptr())) {
+      inputs[i] = *t;
+      outs[i] = alias(*t);
+    }
+  record_many(
+      "Error", outs,
+      [message](std::span<Tensor>, Node&) -> Gradients { fail<RuntimeError>(message); }, inputs);
+  return py::tuple(py::reinterpret_steal<py::object>(to_python(outs)));
+}
+
 py::tuple edge_of(const Tensor& t) {
   Node* node = gradient_node(*t.body());
   if (!node)
@@ -229,6 +244,7 @@ void bind_graph(py::module_& m) {
     ++t->version();
   });
   m.def("_gradient_edge", &edge_of);
+  m.def("_delayed_error", &delayed_error);
   m.def("_edge_tensor", &edge_tensor);
   m.def("_current_backward", &current_backward);
   m.def("_backward_reaches", &backward_reaches);

@@ -131,7 +131,19 @@ Tensor written_to_self(const Tensor& self, const Tensor& result, const std::stri
     fail<RuntimeError>("result type ", scalar_name(result.dtype()),
                        " can't be cast to the desired output type ", scalar_name(self.dtype()),
                        "\n", name, "(): ", describe("self", self));
-  copy_(self, result);
+  // The result's own node becomes that of what it was written to. Not of a view, whose base has to
+  // know which part of it was written.
+  const bool moves = grad_enabled() && result.requires_grad() && !is_leaf(*result.body()) &&
+                     !self->base && self.dtype() == result.dtype() &&
+                     self.device() == result.device() &&
+                     self->storage.get() != result->storage.get();
+  if (!moves) return copy_(self, result), self;
+  check_inplace(self, true, name.c_str());
+  {
+    const GradMode off(false);
+    copy_(self, result);
+  }
+  attach(self, result->node, result->output);
   return self;
 }
 

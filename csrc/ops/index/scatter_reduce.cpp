@@ -46,6 +46,7 @@ Tensor without(const Tensor& x, const Tensor& mask) {
 }
 
 struct ScatterOperands {
+  const char* op;
   Tensor input, index, src, result;
   int dim;
   bool include_self;
@@ -64,7 +65,19 @@ std::pair<Tensor, Tensor> product_backward(const Tensor& g, const ScatterOperand
   const Tensor alone = apply<LogicalAnd>(zero, apply<Eq>(zeros_met, Scalar(1)));
   const Tensor others = gather(mul(g, product(o.input, without(o.src, alone))), o.dim, o.index);
   const Tensor divided = div(gather(mul(g, o.result), o.dim, o.index), without(o.src, zero));
-  return {of_input, where(alone, as_input(others), as_input(divided))};
+  Tensor of_src = where(alone, as_input(others), as_input(divided));
+  // Where two factors are 0, the product of the others is too, but its own gradient may not be.
+  if (needs_grad(of_src) && item(amax(zeros_met, {}, false)).as_double() > 1)
+    of_src = record(
+        "Error", alias(of_src),
+        [op = std::string_view(o.op)](Tensor) -> Gradients {
+          const char* const name = op == "index_reduce" ? "source" : "src";
+          fail<RuntimeError>(op, "(): Double backward is unsupported for ", name,
+                             " when >1 zeros in ", name,
+                             " are scattered to the same position in self");
+        },
+        of_src);
+  return {of_input, of_src};
 }
 
 std::pair<Tensor, Tensor> extreme_backward(const Tensor& g, const ScatterOperands& o) {
@@ -98,7 +111,7 @@ Tensor reduced(const char* op, const char* node, const Tensor& input, std::int64
                         reduce.mode == ScatterMode::largest || reduce.mode == ScatterMode::smallest;
   return record(
       node, out,
-      [reduce, dim, include_self, counts, indices = Saved(index), shape = src.shape(),
+      [op, reduce, dim, include_self, counts, indices = Saved(index), shape = src.shape(),
        of_input = Saved(by_value ? input : Tensor()), of_src = Saved(by_value ? src : Tensor()),
        y = by_value ? SavedOutput(out) : SavedOutput()](Tensor g, Node& self) {
         const Tensor at = indices.get();
@@ -108,7 +121,8 @@ Tensor reduced(const char* op, const char* node, const Tensor& input, std::int64
           if (reduce.is_mean) own = div(g, to(counts, g.dtype()));
           theirs = gather(own, dim, at);
         } else {
-          const ScatterOperands o{of_input.get(), at, of_src.get(), y.get(self), dim, include_self};
+          const ScatterOperands o{op,  of_input.get(), at, of_src.get(), y.get(self),
+                                  dim, include_self};
           std::tie(own, theirs) = reduce.mode == ScatterMode::multiply ? product_backward(g, o)
                                                                        : extreme_backward(g, o);
         }

@@ -13,17 +13,14 @@ struct Kept {
   Shape shape;
   DType dtype = DType::float32;
 
-  // `overwritten`: what is read is a copy.
+  // `overwritten`: what is read is a copy, with its history: the gradient's own gradient goes
+  // there.
   Kept(const Input& in, bool reads, bool overwritten)
-      : tensor(in.tensor && reads ? Saved(kept(*in.tensor, overwritten)) : Saved()),
+      : tensor(in.tensor && reads ? Saved(overwritten ? clone(*in.tensor) : *in.tensor) : Saved()),
         number(in.scalar) {
     if (!in.tensor) return;
     shape = in.tensor->shape();
     dtype = in.tensor->dtype();
-  }
-  static Tensor kept(const Tensor& t, bool overwritten) {
-    const GradMode off(!overwritten && grad_enabled());
-    return overwritten ? clone(t) : t;
   }
   // The share of the operand in the gradient g: its real part where the operand is real.
   Tensor share(const Tensor& g) const {

@@ -140,8 +140,16 @@ class Function(FunctionCtx):
         )
 
     @classmethod
-    def apply(cls, *args):
-        """Runs forward() and records the operation."""
+    def apply(cls, *args, **kwargs):
+        """Runs forward() and records the operation.
+
+        With setup_context(), forward() may have defaults, and its arguments be given by name.
+        """
+        separate = cls.setup_context is not Function.setup_context
+        if separate and (kwargs or getattr(cls.forward, "__defaults__", None)):
+            args = _bound(cls.forward, args, kwargs)
+        elif kwargs:
+            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
         if _C._is_torch_function_mode_enabled():
             from rushlight._func.custom import applied
 
@@ -154,7 +162,7 @@ class Function(FunctionCtx):
         recording = _C.is_grad_enabled()
         _C._set_grad_enabled(False)
         try:
-            if cls.setup_context is not Function.setup_context:
+            if separate:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:
@@ -197,6 +205,15 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
+def _bound(forward, args, kwargs):
+    """All positional arguments of a call, in their order."""
+    import inspect
+
+    call = inspect.signature(forward).bind(*args, **kwargs)
+    call.apply_defaults()
+    return call.args
+
+
 def _transposed(jvp, ctx, grads):
     """The gradients by a jvp(): it is linear in the tangents, so they are those by them."""
     import copy
@@ -231,7 +248,9 @@ def _transposed(jvp, ctx, grads):
 
 
 def once_differentiable(function):
-    """Marks a backward() whose own gradient is not defined: it runs without recording."""
+    """Marks a backward() whose own gradient is not defined: it runs without recording, and a
+    second derivative through it is a RuntimeError.
+    """
     import functools
 
     @functools.wraps(function)
@@ -239,8 +258,15 @@ def once_differentiable(function):
         recording = _C.is_grad_enabled()
         _C._set_grad_enabled(False)
         try:
-            return function(ctx, *grads)
+            found = function(ctx, *grads)
         finally:
             _C._set_grad_enabled(recording)
+        if not recording or not any(g is not None and g.requires_grad for g in grads):
+            return found
+        return _C._delayed_error(
+            "trying to differentiate twice a function that was marked with @once_differentiable",
+            [g if g is None else g.detach().requires_grad_()
+             for g in (found if isinstance(found, tuple) else (found,))],
+        )  # fmt: skip
 
     return inside

@@ -372,7 +372,8 @@ def gradgradcheck(
     """gradcheck of the gradient itself.
 
     Args: as of gradcheck.
-        grad_outputs: the gradients of the outputs; random if None.
+        grad_outputs: the gradients of the outputs, watched too if they require grad; random if
+            None.
         gen_non_contig_grad_outputs: make these not contiguous.
         check_fwd_over_rev, check_rev_over_rev: check forward over backward, backward over backward.
         check_batched_grad: as of gradcheck.
@@ -390,11 +391,13 @@ def gradgradcheck(
     inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     func, inputs = _in_real_numbers(func, inputs)
     outputs = _differentiable(func(*inputs))
-    seeds = [_direction(out) for out in outputs] if grad_outputs is None else _tensors(grad_outputs)
+    given = None if grad_outputs is None else _tensors(grad_outputs)
+    watched = [given is None or seed.requires_grad for seed in given or outputs]
+    seeds = [_direction(out) for out in outputs] if given is None else given
     seeds = [_parts(seed.detach()).clone() for seed in seeds]
     if gen_non_contig_grad_outputs:
         seeds = [_C.stack([seed, seed], -1)[..., 0] for seed in seeds]
-    seeds = [seed.requires_grad_() for seed in seeds]
+    seeds = [seed.requires_grad_(x) for seed, x in zip(seeds, watched, strict=True)]
     count = len(inputs)
 
     def gradient(*arguments):
