@@ -47,6 +47,20 @@ def _watched(tree, name):
         return mapped(watch, tree), recorded
 
 
+def _writable(tree):
+    """The watched tensors as a function gets them in forward mode: it may write to them, as to any
+    result, and writes to the memory of its argument.
+    """
+
+    def writable(x):
+        if type(x) is not _C.Tensor or not x.requires_grad or not x.is_leaf:
+            return x
+        with enable_grad():
+            return _C._edge_tensor(x.view_as(x).grad_fn, 0, x)
+
+    return mapped(writable, tree)
+
+
 def _gradients(outputs, watched, weights=None, keep=False, record=False):
     """d outputs / d watched in the form of `watched`; zeros where nothing flows."""
     from rushlight.autograd import grad
@@ -213,7 +227,8 @@ def vjp(func, *primals, has_aux=False):
                 f"Expected pytree structure of cotangents to be the same as pytree structure of "
                 f"outputs to the function: {len(weights)} tensors for {len(outputs)}"
             )
-        deeper = record or any(w.requires_grad for w in weights) or getattr(_state, "depth", 0) > 0
+        deeper = record or any(w.requires_grad for w in weights)
+        deeper = (deeper and _C.is_grad_enabled()) or getattr(_state, "depth", 0) > 0
         return _plain(_gradients(outputs, watched, weights, keep=True, record=deeper), deeper)
 
     shown = _plain(value, record)
@@ -265,7 +280,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     with _Inside() as nested:
         watched, recorded = _watched(primals, "jvp")
         record = nested or recorded or any(t.requires_grad for t in leaves(tangents))
-        value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, "jvp")
+        value, aux = _call(
+            func, primals, {}, range(len(primals)), _writable(watched), has_aux, "jvp"
+        )
         if strict and not all(output.requires_grad for output in leaves(value)):
             raise RuntimeError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
@@ -292,7 +309,9 @@ def linearize(func, *primals):
     with _Inside() as nested:
         watched, recorded = _watched(primals, "linearize")
         record = nested or recorded
-        value, _ = _call(func, primals, {}, range(len(primals)), watched, False, "linearize")
+        value, _ = _call(
+            func, primals, {}, range(len(primals)), _writable(watched), False, "linearize"
+        )
 
     def push(*tangents):
         given, wanted = leaves(tangents), leaves(watched)
@@ -394,6 +413,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def guarded(*args, **kwargs):
+        picked = _picked(args, argnums)
+        args = [_writable(x) if n in picked else x for n, x in enumerate(args)]
         with Draws(randomness):
             return func(*args, **kwargs)
 

@@ -9,7 +9,7 @@ import threading
 from typing import NamedTuple
 
 from rushlight import _C
-from rushlight._func.derivatives import _forward_product
+from rushlight._func.derivatives import _forward_product, _writable
 from rushlight.autograd.function import _Forwards
 
 __all__ = [
@@ -37,8 +37,19 @@ class UnpackedDualTensor(NamedTuple):
     tangent: "_C.Tensor | None"
 
 
+class _Dual(NamedTuple):
+    """A dual tensor: `watched`, of the same memory, is what its tangent is of, and `version` that
+    of the memory when it was made.
+    """
+
+    dual: "_C.Tensor"
+    watched: "_C.Tensor"
+    tangent: "_C.Tensor"
+    version: int
+
+
 def _open():
-    """The dual tensors of the level that is on, as (dual, tangent); None outside of one."""
+    """The dual tensors of the level that is on; None outside of one."""
     return getattr(_levels, "duals", None)
 
 
@@ -122,7 +133,7 @@ def make_dual(tensor, tangent, *, level=None):
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(given, _C.Tensor):
             raise TypeError(f"make_dual(): {name} must be Tensor, not {type(given).__name__}")
-        if not given.is_floating_point():
+        if not (given.is_floating_point() or given.is_complex()):
             raise ValueError(
                 f"Expected {name} to be floating point or complex, but got: {given.dtype}"
             )
@@ -133,14 +144,15 @@ def make_dual(tensor, tangent, *, level=None):
             f"{list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
-    if any(dual is tensor for dual, _ in duals):
+    if any(known.dual is tensor for known in duals):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
     recorded = tensor.requires_grad and _C.is_grad_enabled()
-    dual = tensor.view_as(tensor) if recorded else tensor.detach().requires_grad_()
-    duals.append((dual, tangent))
+    watched = tensor.view_as(tensor) if recorded else tensor.detach().requires_grad_()
+    dual = _writable(watched)
+    duals.append(_Dual(dual, watched, tangent, dual._version))
     return dual
 
 
@@ -169,21 +181,21 @@ def unpack_dual(tensor, *, level=None):
     duals = None if level is not None and level < 0 else _open()
     if not duals or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    for dual, tangent in duals:
-        if dual is tensor:
-            return UnpackedDualTensor(tensor.detach(), tangent)
+    for known in duals:
+        if known.dual is tensor and known.version == tensor._version:
+            return UnpackedDualTensor(tensor.detach(), known.tangent)
     from rushlight.autograd import grad
 
     weight = _C.zeros_like(tensor)
-    inputs = [dual for dual, _ in duals]
+    inputs = [known.watched for known in duals]
     with _Forwards():
         reached = grad(tensor, inputs, weight, retain_graph=True, allow_unused=True)
-    used = [pair for pair, g in zip(duals, reached, strict=True) if g is not None]
+    used = [known for known, g in zip(duals, reached, strict=True) if g is not None]
     if not used:
         return UnpackedDualTensor(tensor, None)
-    record = any(not dual.is_leaf or tangent.requires_grad for dual, tangent in used)
-    watched = tuple(dual for dual, _ in used)
-    tangents = tuple(tangent.to(dual.dtype) for dual, tangent in used)
+    record = any(not known.watched.is_leaf or known.tangent.requires_grad for known in used)
+    watched = tuple(known.watched for known in used)
+    tangents = tuple(known.tangent.to(known.watched.dtype) for known in used)
     product = _forward_product(tensor, watched, tangents, record)
     if record:
         return UnpackedDualTensor(tensor.view_as(tensor), product)
