@@ -20,10 +20,11 @@ WAITS = set(
     index_reduce.mean scatter_reduce.mean
     nn.functional.binary_cross_entropy nn.functional.gaussian_nll_loss nn.functional.one_hot
     nn.functional.ctc_loss nn.functional.embedding nn.functional.embedding_bag
-    cholesky linalg.cholesky linalg.inv linalg.solve linalg.lu_factor lu linalg.tensorinv
-    linalg.tensorsolve linalg.matrix_power linalg.eigh linalg.eigvalsh linalg.svd svd linalg.svdvals
-    linalg.lstsq linalg.lstsq.grad_oriented linalg.pinv linalg.pinv.hermitian linalg.pinv.singular
-    pinverse linalg.matrix_rank linalg.matrix_rank.hermitian linalg.cond linalg.norm
+    cholesky cholesky_inverse linalg.cholesky linalg.inv linalg.solve linalg.lu_factor lu
+    linalg.tensorinv linalg.tensorsolve linalg.matrix_power linalg.eigh linalg.eigvalsh
+    linalg.svd svd linalg.svdvals linalg.lstsq linalg.lstsq.grad_oriented
+    linalg.pinv linalg.pinv.hermitian linalg.pinv.singular pinverse
+    linalg.matrix_rank linalg.matrix_rank.hermitian linalg.cond linalg.norm
     linalg.norm.subgradients_at_zero linalg.matrix_norm norm.nuc pca_lowrank svd_lowrank
     linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve masked.cumprod
     """.split()

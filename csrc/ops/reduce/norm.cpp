@@ -45,16 +45,26 @@ Reduction norm_kind(double ord) {
 
 }  // namespace
 
+// A dtype= to compute in: of the kind of the input's, and no narrower.
+static void check_dtype(DType given, DType dtype) {
+  const bool complex = is_complex(given);
+  if (!is_floating(dtype) && !is_complex(dtype))
+    fail<RuntimeError>("linalg.vector_norm: dtype should be floating point or complex, but got ",
+                       scalar_name(dtype));
+  if (complex != is_complex(dtype))
+    fail<RuntimeError>("linalg.vector_norm: dtype should be ", complex ? "complex" : "real",
+                       " for ", complex ? "complex" : "real", " inputs, but got ",
+                       scalar_name(dtype));
+  if (promote_types(given, dtype) != dtype)
+    fail<RuntimeError>("linalg.vector_norm: the dtype of the input (", scalar_name(given),
+                       ") should be convertible without narrowing to the specified dtype (",
+                       scalar_name(dtype), ")");
+}
+
 Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, OptionalDtype dtype) {
-  if (is_complex(given.dtype())) {
-    if (dtype && !is_complex(*dtype))
-      fail<RuntimeError>("linalg.vector_norm: dtype should be complex for complex inputs, but got ",
-                         scalar_name(*dtype));
+  if (dtype) check_dtype(given.dtype(), *dtype);
+  if (is_complex(given.dtype()))
     return vector_norm(apply<Abs>(dtype ? to(given, *dtype) : given), ord, dims, keepdim, {});
-  }
-  if (dtype && is_complex(*dtype))
-    fail<RuntimeError>("linalg.vector_norm: dtype should be floating for real inputs, but got ",
-                       scalar_name(*dtype));
   if (!is_floating(given.dtype()))
     fail<RuntimeError>(
         "linalg.vector_norm: Expected a floating point or complex tensor as input. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rushlight import _C
 from rushlight._arguments import wrapped
 from rushlight._C import Tensor
+from rushlight._dtype_names import NAMES
 from rushlight._linalg import factors, solving
 from rushlight._table import op
 
@@ -52,6 +53,8 @@ def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {input.dtype}"
         )
+    if dtype is not None:
+        _check_dtype(input, dtype)
     rows, columns = (wrapped(d, input.dim()) for d in dim)
     if rows == columns:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
@@ -65,17 +68,41 @@ def matrix_norm(input: Tensor, ord="fro", dim=(-2, -1), keepdim: bool = False, *
     input = input if dtype is None else input.to(dtype)
     if ord == "nuc" or abs(ord) == 2:
         values = factors.svdvals(input.movedim((rows, columns), (-2, -1)))
-        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord > 0 else values.amin(-1)
+        empty = ord == 2 and not values.size(-1)
+        if ord == "nuc" or empty:
+            result = values.sum(-1)
+        else:
+            result = values.amax(-1) if ord > 0 else values.amin(-1)
         if keepdim:
             for d in sorted((rows, columns)):
                 result = result.unsqueeze(d)
         return result
     summed, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(input, 1, summed, True)
-    result = (sums.amax if ord > 0 else sums.amin)(chosen, True)
+    if ord > 0:
+        result = (sums.amax if sums.size(chosen) else sums.sum)(chosen, True)
+    else:
+        result = sums.amin(chosen, True)
     if not keepdim:
         result = result.squeeze((rows, columns))
     return result
+
+
+def _check_dtype(input, dtype):
+    """As that of vector_norm(), in words of its own."""
+    kind = "complex" if input.is_complex() else "real"
+    if not (dtype.is_floating_point or dtype.is_complex):
+        wrong = f"dtype should be floating point or complex, but got {NAMES[dtype]}"
+    elif dtype.is_complex != input.is_complex():
+        wrong = f"dtype should be {kind} for {kind} inputs, but got {NAMES[dtype]}"
+    elif _C.promote_types(input.dtype, dtype) != dtype:
+        wrong = (
+            f"the dtype of the input ({NAMES[input.dtype]}) should be convertible without "
+            f"narrowing to the specified dtype ({NAMES[dtype]})"
+        )
+    else:
+        return
+    raise RuntimeError(f"linalg.matrix_norm: {wrong}")
 
 
 @op("linalg", out=True, exact=True)
@@ -128,8 +155,11 @@ def cond(input: Tensor, p=None):
         return values[..., 0] / values[..., -1] if p != -2 else values[..., -1] / values[..., 0]
     if not isinstance(p, str) and abs(p) not in (1, _INF):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    _C._linalg_check("linalg.cond", input, True)
+    _C._linalg_check(f"linalg.cond(ord={p})", input, True)
+    if p == "nuc":
+        values = factors.svdvals(input)
+        return values.sum(-1) * values.reciprocal().sum(-1)
     inverse, info = solving.inv_ex(input)
-    return matrix_norm(input, p) * matrix_norm(
-        inverse.masked_fill((info != 0)[..., None, None], _INF), p
-    )
+    inverse = inverse.masked_fill((info != 0)[..., None, None], _INF)
+    result = matrix_norm(input, p) * matrix_norm(inverse, p)
+    return result.masked_fill(result.isnan(), _INF)  # of zeros, or of what holds a NaN

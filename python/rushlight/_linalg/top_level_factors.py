@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight._C import Tensor
+from rushlight._linalg.solving import NO_INVERSE
 from rushlight._table import op
 from rushlight._warn_once import warn_once
 from rushlight.autograd.function import Function
@@ -107,6 +108,10 @@ def cholesky_inverse(input: Tensor, upper: bool = False):
     tensor([[0.2500]])
     """
     _C._linalg_check("cholesky_inverse", input, True)
+    if input.numel() and not input.is_meta:
+        zero = input.diagonal(0, -2, -1) == 0
+        info = (zero.to(_C.int32).argmax(-1) + 1) * zero.any(-1)
+        _C._linalg_check_info("cholesky_inverse", info.to(_C.int32), NO_INVERSE)
     one = _C.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand(input.shape)
     return cholesky_solve(one, input, upper)
 

@@ -166,6 +166,12 @@ def triplet_margin_with_distance_loss(
 
 
 def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and "
+            f"negative {negative.dim()}D inputs"
+        )
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = _C.minimum(far, distance(positive, negative))

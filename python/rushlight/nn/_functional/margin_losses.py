@@ -108,6 +108,10 @@ def multi_margin_loss(
             f"samples (batch size). Expected target size [{x.size(0)}], but got "
             f"{list(target.shape)}. Input has shape {list(input.shape)}."
         )
+    if weight is not None and weight.numel() != x.size(1):
+        raise RuntimeError(
+            f"inconsistent weight size, expected {x.size(1)} but got {list(weight.shape)}"
+        )
     y = target.reshape(-1, 1)
     loss = (margin - x.gather(1, y) + x).clamp(min=0)
     loss = loss if p == 1 else loss * loss
