@@ -11,11 +11,12 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   if (rank != 2 && rank != 3)
     fail<NotImplementedError>(
         "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
-        "respectively. Got size ",
-        size, ".");
+        "respectively. Got size torch.Size(",
+        size, ").");
   if (theta.dim() != 3 || theta.size(1) != rank || theta.size(2) != rank + 1)
     fail<ValueError>("Expected a batch of ", rank, "D affine matrices of shape Nx", rank, "x",
-                     rank + 1, " for size ", size, ". Got ", theta.sizes(), ".");
+                     rank + 1, " for size torch.Size(", size, "). Got torch.Size(", theta.sizes(),
+                     ").");
   for (int d = 0; d < size.rank; ++d)
     if (size[d] <= 0) fail<ValueError>("Expected non-zero, positive output size. Got ", size);
   if (size[0] != theta.size(0))

@@ -147,7 +147,11 @@ Tensor col2im(const Tensor& input, const Shape& output_size, const FoldOptions& 
                        " and kernel_size=", pair(s.kernel), ".");
   count_windows(s);
   const std::int64_t blocks = checked_mul(s.windows[0], s.windows[1]);
-  if (s.windows[0] < 1 || s.windows[1] < 1 || count != blocks)
+  if (s.windows[0] < 1 || s.windows[1] < 1)
+    fail<RuntimeError>("Given output_size=", pair(s.image), ", ", words(s),
+                       ", calculated shape of the array of sliding blocks as ", pair(s.windows),
+                       ", which is too small (non-positive)");
+  if (count != blocks)
     fail<RuntimeError>("Given output_size=", pair(s.image), ", ", words(s),
                        ", expected size of input's dimension 2 to match the calculated number of ",
                        "sliding blocks ", s.windows[0], " * ", s.windows[1], " = ", blocks,

@@ -115,3 +115,26 @@ def test_each_part_has_a_backward_of_its_own():
         return x.grad.tolist()
 
     assert gradient(rushlight) == ask(gradient) == [1.0] * 4
+
+
+def test_a_recorded_backward_warns_of_cycles():
+    x = rushlight.tensor([2.0], requires_grad=True)
+    rushlight.set_warn_always(True)
+    try:
+        for call in (rushlight.Tensor.backward, rushlight.autograd.backward):
+            with pytest.warns(UserWarning, match="will create a reference cycle between the param"):
+                call((x**2).sum(), create_graph=True)
+        rushlight.autograd.grad((x**2).sum(), x, create_graph=True)
+        (x**2).sum().backward()
+    finally:
+        rushlight.set_warn_always(False)
+        x.grad = None
+
+
+def test_a_gradient_under_its_older_name():
+    x = rushlight.ones(2, requires_grad=True)
+    assert x._grad is None
+    x._grad = rushlight.full((2,), 3.0)
+    assert x.grad.tolist() == [3.0, 3.0] and x._grad is x.grad
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
+        x._grad = rushlight.ones(3)

@@ -260,3 +260,24 @@ def test_a_volume_is_no_image(on_device):
     x = rushlight.rand(2, 4, 4, 4).contiguous(memory_format=rushlight.channels_last)
     expected = rushlight.nn.functional.max_pool3d(x.contiguous(), 2)
     assert rushlight.equal(rushlight.nn.functional.max_pool3d(x, 2), expected)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shape", [(1, 3, 2, 1), (2, 3, 1, 4), (1, 1, 2, 3, 1)])
+def test_batch_norm_where_strides_of_one_element_hide_the_format(device, training, shape):
+    def results(t):
+        x = (
+            t.arange(float(t.ones(shape).numel()))
+            .view(shape)
+            .to(device if t is rushlight else "cpu")
+        )
+        x = x.movedim(-2, 1).requires_grad_()
+        y = t.nn.functional.batch_norm(x, *statistics(x), *parameters(x), training)
+        (g,) = t.autograd.grad(y.sin().sum(), x)
+        return [y.flatten().tolist(), g.flatten().tolist()], list(y.stride())
+
+    ours, theirs = results(rushlight), ask(results)
+    for mine, its in zip(ours[0], theirs[0], strict=True):
+        assert mine == pytest.approx(its, rel=1e-4, abs=1e-5)
+    if device == "cpu":  # as above
+        assert ours[1] == theirs[1]

@@ -99,3 +99,10 @@ def test_refuses(device, call):
     x = rushlight.ones(1, 4, 4, 4, device=device)
     with pytest.raises(RuntimeError):
         eval("F." + call, {"F": rushlight.nn.functional, "x": x})
+
+
+def test_windows_that_do_not_fit_say_so(device):
+    x = rushlight.ones(1, 4, 12, device=device)
+    words = r"calculated shape of the array of sliding blocks as \(-4, -3\), which is too small"
+    with pytest.raises(RuntimeError, match=words):
+        rushlight.nn.functional.fold(x, (4, 5), (2, 2), dilation=(8, 8))

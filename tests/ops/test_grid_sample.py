@@ -133,3 +133,14 @@ def test_empty(device):
         F.grid_sample(x, grid, align_corners=False).sum().backward()
         assert x.grad.shape == x.shape
         assert grid.grad.abs().sum() == 0
+
+
+def test_affine_grids_of_one_line_warn(device):
+    theta = rushlight.ones(1, 2, 3, device=device)
+    grid = rushlight.nn.functional.affine_grid
+    with pytest.warns(UserWarning, match="See the documentation of affine_grid for details"):
+        grid(theta, (1, 1, 1, 3), align_corners=True)
+    grid(theta, (1, 1, 1, 3), align_corners=False)
+    grid(theta, (1, 1, 2, 3), align_corners=True)
+    with pytest.raises(NotImplementedError, match=r"Got size torch\.Size\(\[1, 1, 1\]\)"):
+        grid(theta, (1, 1, 1), align_corners=True)

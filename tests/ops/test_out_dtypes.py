@@ -129,3 +129,33 @@ def test_what_is_not_converted(call, device):
         ]
 
     assert found(rushlight) == ask(found)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_sizes_of_complex_numbers_go_to_any_dtype_that_holds_them(device, dtype):
+    z = rushlight.tensor([3 + 4j, -5j], device=device)
+    out = rushlight.empty(0, dtype=getattr(rushlight, dtype), device=device)
+    assert rushlight.abs(z, out=out) is out
+    assert out.tolist() == [5.0, 5.0]
+    with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
+        rushlight.abs(z.real, out=z.real.double())
+
+
+@pytest.mark.parametrize("name", ["cat", "concat", "stack", "hstack", "vstack", "dstack"])
+def test_what_cannot_be_joined_into(name, on_device):
+    x = rushlight.ones(2, dtype=rushlight.complex64)
+    words = r"torch.cat\(\): input types can't be cast to the desired output type Double"
+    with pytest.raises(TypeError, match=words):
+        getattr(rushlight, name)([x, x], out=rushlight.empty(0, dtype=rushlight.float64))
+
+
+def test_a_condition_of_bytes_warns(device):
+    condition = rushlight.tensor([1, 0], dtype=rushlight.uint8, device=device)
+    rushlight.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+            assert rushlight.where(condition, 1.0, 2.0).tolist() == [1.0, 2.0]
+        with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+            condition.double().where(condition, 2.0)
+    finally:
+        rushlight.set_warn_always(False)

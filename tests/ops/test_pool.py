@@ -210,6 +210,13 @@ def test_padding_far_beyond_the_input(device):
     assert rushlight.max_pool1d(x, k, 1, k // 2 - 1).tolist() == [[3.0, 3.0]]
 
 
+@pytest.mark.parametrize("stride", [0, -1, (2, 2, 0)])
+def test_unpooling_of_volumes_refuses_such_strides(device, stride):
+    x = rushlight.ones(1, 2, 2, 2, device=device)
+    with pytest.raises(RuntimeError, match="strides should be greater than zero, but got stride"):
+        rushlight.nn.functional.max_unpool3d(x, rushlight.zeros_like(x).long(), 2, stride)
+
+
 def test_unpooling_refuses_indices_outside(device):
     if device == "cpu":
         with pytest.raises(RuntimeError, match="invalid max index: 99"):

@@ -2,6 +2,7 @@
 // function.cpp.
 #include <pybind11/pybind11.h>
 
+#include "bindings/autograd/cycles.h"
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
@@ -139,30 +140,28 @@ Tensor requires_grad_(const Tensor& self, bool requires_grad) {
 
 // ---- backward passes
 
-// As in torch, inputs= of a backward() that are no leaves keep their gradients.
-void retain_gradients(const py::tuple& inputs) {
+// The inputs= of a backward(). As in torch, those that are no leaves keep their gradients.
+std::vector<Tensor> accumulated(py::handle given, bool create_graph) {
+  const py::tuple inputs = listed(given);
+  const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
+  if (!given.is_none() && wanted.empty())
+    fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
   for (py::handle item : inputs)
     if (const Tensor* t = as_tensor(item.ptr()); t && wants_grad(*t)) retain_grad(*t);
+  warn_of_cycles(create_graph);
+  return wanted;
 }
 
 void backward(const Tensor& self, std::optional<Tensor> gradient, std::optional<Truth> retain_graph,
               Truth create_graph, py::handle given_inputs) {
-  const py::tuple inputs = listed(given_inputs);
   BackwardOptions options{retain_graph.value_or(create_graph), create_graph, true, false};
-  const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
-  if (!given_inputs.is_none() && wanted.empty())
-    fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
-  retain_gradients(inputs);
+  const std::vector<Tensor> wanted = accumulated(given_inputs, create_graph);
   run({self}, {gradient.value_or(Tensor())}, wanted, options);
 }
 
 void backward_many(py::handle tensors, py::handle grad_tensors, bool retain_graph,
                    bool create_graph, py::handle given_inputs) {
-  const py::tuple inputs = listed(given_inputs);
-  const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
-  if (!given_inputs.is_none() && wanted.empty())
-    fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
-  retain_gradients(inputs);
+  const std::vector<Tensor> wanted = accumulated(given_inputs, create_graph);
   run(tensors_of(tensors, "tensors"), tensors_of(grad_tensors, "grad_tensors"), wanted,
       {retain_graph, create_graph, true, false});
 }

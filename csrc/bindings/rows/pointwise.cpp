@@ -275,18 +275,12 @@ static void check_bounds(const Scalar* p) {
   if (p[0].as_double() > p[1].as_double())
     fail<ValueError>("min_val cannot be greater than max_val");
 }
-static void check_width(const Scalar* p) {
-  const double width = p[0].as_double();
-  if (!(width >= 0 && width < std::numeric_limits<double>::infinity()))
-    fail<RuntimeError>("lambda must be in range [0, the largest number], but found ", width);
-}
 
 static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseEntries& entries) {
   PointwiseFace& f = *entries.face;
   f.op = &op;
   f.entries = &entries;
   if (&op == &pointwise_op<Hardtanh>()) f.check = check_bounds;
-  if (&op == &pointwise_op<Softshrink>()) f.check = check_width;
   if (op.visible == Visible::nowhere) return;
   const std::string text = op.signature, name(op.name);
   f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};

@@ -1,5 +1,6 @@
 // The pointwise ops that have modes, optional arguments or several forms, one line for each form.
 #include "bindings/module.h"
+#include "bindings/warnings.h"
 #include "ops/pointwise/pointwise.h"
 #include "pointwise.h"
 
@@ -93,9 +94,21 @@ static Tensor float_power_method(const Tensor& a, Input b) { return float_power(
 static Tensor float_power_in_place(const Tensor& a, Input b) {
   return float_power(as_input(a), b, into_self(a));
 }
-static Tensor where_function(const Tensor& c, Input a, Input b) { return where(c, a, b); }
+static void warn_of_bytes(const Tensor& condition) {
+  static bool done = false;
+  if (condition.dtype() == DType::uint8 &&
+      !warn_once(done,
+                 "where received a uint8 condition tensor. This behavior is deprecated and will be "
+                 "removed in a future version of PyTorch. Use a boolean condition instead."))
+    throw py::error_already_set();
+}
+static Tensor where_function(const Tensor& c, Input a, Input b) {
+  warn_of_bytes(c);
+  return where(c, a, b);
+}
 static std::vector<Tensor> where_holds(const Tensor& c) { return nonzero_tuple(c); }
 static Tensor where_method(const Tensor& a, const Tensor& c, Input b) {
+  warn_of_bytes(c);
   return where(c, as_input(a), b);
 }
 static Tensor masked_fill_function(const Tensor& x, const Tensor& mask, Input value) {

@@ -2,6 +2,8 @@
 // signatures differ. Note: max pools return a pair only with return_indices.
 #include "ops/pool/pool.h"
 
+#include <algorithm>
+
 #include "bindings/floats.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
@@ -181,6 +183,9 @@ Tensor unpool(const Tensor& input, const Tensor& indices, std::array<std::int64_
               std::optional<std::array<std::int64_t, Rank>> stride,
               std::array<std::int64_t, Rank> padding, MaybeShape output_size) {
   if (!stride) stride = kernel;
+  if (Rank == 3 && *std::min_element(stride->begin(), stride->end()) <= 0)
+    fail<RuntimeError>("strides should be greater than zero, but got stride: ",
+                       Sizes(stride->data(), Rank));
   if (input.dim() < Rank)
     fail<RuntimeError>("Input to max_unpooling", Rank, "d should be a ", Rank + 1, "d or ",
                        Rank + 2, "d Tensor, but got a tensor with ", input.dim(), " dimensions.");

@@ -33,7 +33,16 @@ Tensor grid_sample_of(const Tensor& input, const Tensor& grid, std::string_view 
 }
 
 Tensor affine_grid_of(const Tensor& theta, Shape size, std::optional<bool> align_corners) {
-  return affine_grid(theta, size, corners_of(align_corners));
+  const bool corners = corners_of(align_corners);
+  Tensor grid = affine_grid(theta, size, corners);
+  bool has_line = false;
+  for (int d = 2; d < size.rank; ++d) has_line |= size[d] == 1;
+  if (corners && has_line)
+    warn(
+        "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+        "align_corners=True. This is not an intended use case of affine_grid. See the "
+        "documentation of affine_grid for details.");
+  return grid;
 }
 
 }  // namespace

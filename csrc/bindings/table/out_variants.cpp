@@ -2,6 +2,7 @@
 // the casts of autocast before it. None of it is on the path of a plain call.
 #include "out_variants.h"
 
+#include <algorithm>
 #include <pybind11/pybind11.h>
 
 #include "bindings/autocast.h"
@@ -19,6 +20,13 @@ namespace {
                      "differentiation, but one of the arguments requires grad.");
 }
 
+// The ops that are cat() in torch, which refuses in words of its own.
+bool is_join(std::string_view op) {
+  constexpr std::string_view names[] = {"cat",    "concat", "concatenate", "stack",
+                                        "hstack", "vstack", "dstack"};
+  return std::find(std::begin(names), std::end(names), op) != std::end(names);
+}
+
 // Before the first of several results is written, all of them are checked.
 void check_out(const char* op, const Tensor& out, const Tensor& result, bool exact) {
   if (result.requires_grad() || (grad_enabled() && out.requires_grad())) refuse_history(op);
@@ -26,7 +34,11 @@ void check_out(const char* op, const Tensor& out, const Tensor& result, bool exa
   if (exact && out.dtype() != result.dtype() && !as_bool)
     fail<RuntimeError>("Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
                        c_name(out.dtype()), " instead\n", op, "(): ", describe("out", out));
-  if (!can_cast(result.dtype(), out.dtype()))
+  const bool casts = can_cast(result.dtype(), out.dtype()), joins = is_join(op);
+  if (!casts && joins)
+    fail<TypeError>("torch.cat(): input types can't be cast to the desired output type ",
+                    scalar_name(out.dtype()), "\n", op, "(): ", describe("out", out));
+  if (!casts)
     fail<RuntimeError>("result type ", scalar_name(result.dtype()),
                        " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
                        op, "(): ", describe("out", out));

@@ -329,6 +329,7 @@ std::vector<PyGetSetDef> tensor_getters() {
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},
       {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},
+      {"_grad", get_grad, assign_grad, "The attribute grad, under an older name.", nullptr},
       {"data", get_data, set_data, "The same elements without history; can be replaced.", nullptr},
   };
 }

@@ -178,6 +178,13 @@ Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor&
 // Images and volumes.
 bool lies_inside(const Tensor& t) { return t.device().is_cpu() && is_channels_last(t); }
 
+// Dense with the channels innermost, though the strides of its sizes of 1 do not show it.
+bool is_dense_inside(const Tensor& t) {
+  if (!t.device().is_cpu() || t.is_contiguous() || (t.dim() != 4 && t.dim() != 5)) return false;
+  const GradMode off(false);
+  return permute(t, t.dim() == 5 ? Shape{0, 2, 3, 4, 1} : Shape{0, 2, 3, 1}).is_contiguous();
+}
+
 std::int64_t plane_of(const Tensor& t) {
   std::int64_t n = 1;
   for (int d = 2; d < t.dim(); ++d) n = checked_mul(n, t->shape[d]);
@@ -233,7 +240,7 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 
   const DType dtype = computed_in(input);
   const Device device = input.device();
-  const bool inside = lies_inside(input);
+  const bool inside = lies_inside(input) || is_dense_inside(input);
   Tensor out = empty_image(input.shape(), input.dtype(), device, inside);
   Tensor mean = empty({c}, dtype, device), invstd = empty({c}, dtype, device);
   Plan plan{{n, c, plane, 1}, {n, c, plane}, {0, 2}, {1, c, 1}, eps, true, training, inside};

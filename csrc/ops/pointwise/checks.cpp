@@ -142,7 +142,19 @@ static void check_bounds(const Scalar* bounds, DType common) {
   for (int i = 0; i < 2; ++i) check_fits("hardtanh", names[i], bounds[i].as_int(), common);
 }
 
+static void check_width(double width, DType common) {
+  const double most = common == DType::float64    ? std::numeric_limits<double>::max()
+                      : common == DType::float16  ? 65504
+                      : common == DType::bfloat16 ? 0x1.fep127
+                                                  : std::numeric_limits<float>::max();
+  if (!(width >= 0 && width <= most))
+    fail<RuntimeError>("lambda must be in range [0, ", most, "] for input dtype ",
+                       scalar_name(common), ", but found ", width);
+}
+
 void check_parameters(const PointwiseOp& op, const Scalar* parameters, DType common) {
+  if (op.index == pointwise_op<Softshrink>().index && is_computed_floating(common))
+    check_width(parameters[0].as_double(), common);
   if (is_integral(common) && op.index == pointwise_op<Hardtanh>().index)
     return check_bounds(parameters, common);
   for (int i = 0; i < op.parameters; ++i) {

@@ -7,6 +7,8 @@
 
 namespace rushlight {
 
+struct Hardshrink;  // of kernels/pointwise/activation.h; only here is it told from the others
+
 // The two dimensions of a call where some input, as a bias, has but the last dimensions of the
 // first.
 struct RowsOfCall {
@@ -126,6 +128,13 @@ struct FewOfCall {
   return true;
 }
 
+// A parameter that may be refused.
+inline bool is_unusual(const PointwiseOp& op, const Scalar* parameters) {
+  if (op.index == pointwise_op<Celu>().index) return parameters[0].as_double() == 0;
+  if (op.index != pointwise_op<Softshrink>().index) return false;
+  return !(parameters[0].as_double() >= 0 && parameters[0].as_double() <= 60000);
+}
+
 // The common small call: CPU tensors of one dtype and shape, row-major, or scalars, or the first's
 // shape and, without a target, rows of it or a few elements apart; a target has no gradient and
 // shares nothing with an input, or all of it. Binds the inputs, marks those that need a gradient
@@ -134,15 +143,15 @@ inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scal
                               const Into& into, PointwiseCall& call, RowsOfCall& rows,
                               FewOfCall& few, unsigned& wanted) {
   if (op.takes == Takes::shifts) return nullptr;
-  if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean ||
-                        (op.index == pointwise_op<Celu>().index && parameters[0].as_double() == 0)))
+  if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean || is_unusual(op, parameters)))
     return nullptr;
   const bool fresh = into.kind == Into::fresh;
   const bool records = grad_enabled() && !op.bool_result && !op.constant;
   const Body* first = fresh ? nullptr : into.target->body();
   for (int i = 0; i < op.inputs && !first; ++i)
     if (in[i].tensor && !(op.bool_inputs >> i & 1)) first = in[i].tensor->body();
-  if (!first) return nullptr;
+  if (!first || (op.index == pointwise_op<Hardshrink>().index && is_reduced(first->dtype)))
+    return nullptr;
   const auto fits = [&](const Body& b, DType dtype) {
     return b.device.is_cpu() && b.dtype == dtype &&
            (fresh || !records || !(b.requires_grad || b.base));

@@ -125,6 +125,11 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     for (int i = 0; i < op.parameters; ++i) wrapped[i] = wrapped_to(common, parameters[i]);
     call.parameters = parameters = wrapped;
   }
+  if (op.index == pointwise_op<Hardshrink>().index && is_reduced(common)) {
+    // its edge is a number of the input's dtype
+    wrapped[0] = item(scalar_tensor(parameters[0], common, {}));
+    call.parameters = parameters = wrapped;
+  }
   const DType result = op.bool_result ? DType::boolean : common;
   if (op.index == pointwise_op<BitwiseNot>().index && common == DType::boolean) {
     if (into.kind == Into::out) check_target(op, into, in[0].tensor->shape(), result, false);

@@ -14,6 +14,7 @@ bool has_stored(const PointwiseOp& op, const Input* in, const Into& into) {
 }
 
 Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into) {
+  if (into.kind == Into::fresh) into.target = nullptr;  // callers may name an operand there
   const auto complex = [](const Tensor* t) { return t && is_complex(t->dtype()); };
   bool has_complex = complex(into.target);
   for (int i = 0; i < op.inputs; ++i) has_complex |= complex(in[i].tensor);

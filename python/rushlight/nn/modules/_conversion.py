@@ -83,7 +83,7 @@ class Conversion:
         return self
 
     def _convert(self, name, param, fn):
-        made = fn(param.data)
+        made = fn(param)  # itself: what `fn` writes there is a write to it
         if made.is_meta != param.is_meta:  # values are not where no values are
             from rushlight.nn.parameter import Parameter
 
@@ -92,9 +92,12 @@ class Conversion:
                 new.grad = fn(param.grad).requires_grad_(param.grad.requires_grad)
             self._put(self._parameters, name, new)
             return
-        param.data = made
+        if made is not param:
+            param.data = made
         if param.grad is not None:
-            param.grad.data = fn(param.grad.data)
+            grad = fn(param.grad)
+            if grad is not param.grad:
+                param.grad.data = grad
 
     def to(self, *args, **kwargs):
         """Moves and casts parameters and buffers in place; returns the module.

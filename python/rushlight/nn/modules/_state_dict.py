@@ -236,6 +236,7 @@ class StateDict:
                     )
 
         load(self, state_dict, "")
+        load = None  # else it would keep itself alive, and every tensor, until a collection
         _raise_problems(self, strict, missing, unexpected, problems)
         for copy in problems.copies or ():
             copy()
