@@ -3,6 +3,7 @@
 
 #include "autograd/showing.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/reduce/reduce.h"
 
 namespace rushlight {
 
@@ -136,6 +137,12 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view re
       input, target);
 }
 
+// All of it: NaN is not.
+static Tensor is_between_0_and_1(const Tensor& t) {
+  const auto [low, high] = aminmax(t, {}, false);
+  return apply<LogicalAnd>(apply<Ge>(low, Scalar(0)), apply<Le>(high, Scalar(1)));
+}
+
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const std::optional<Tensor>& weight, std::string_view reduction) {
   check_same_device("binary_cross_entropy", input, "input", target, "target");
@@ -144,15 +151,17 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                        scalar_name(input.dtype()),
                        "\nbinary_cross_entropy(): ", describe("input", input), ", ",
                        describe("target", target), ": convert it with target.to(input.dtype)");
-  if (input.numel() != 0 && !input.device().is_meta()) {
+  if (input.numel() != 0 && target.numel() != 0 && !input.device().is_meta()) {
     const GradMode off(false);
-    const Tensor inside =  // NaN is not
-        to(apply<LogicalAnd>(apply<Ge>(input, Scalar(0)), apply<Le>(input, Scalar(1))),
-           DType::int64);
-    if (item(sum(inside, Shape(), false)).as_int() != input.numel())
+    const Tensor good = is_between_0_and_1(input);
+    if (!item(apply<LogicalAnd>(good, is_between_0_and_1(target))).as_int()) {
+      if (item(good).as_int())
+        fail<RuntimeError>("all elements of target should be between 0 and 1\n",
+                           describe("target", target));
       fail<RuntimeError>("all elements of input should be between 0 and 1\n",
                          describe("input", input),
                          ": apply sigmoid first, or use binary_cross_entropy_with_logits");
+    }
   }
   Tensor loss = apply<BinaryCrossEntropy>(input, target);
   if (weight) loss = to(mul(loss, *weight), input.dtype());

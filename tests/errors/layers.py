@@ -164,6 +164,11 @@ ROWS = [
         "all elements of input should be between 0 and 1",
     ),
     Wrong(
+        "F.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([2.0]))",
+        RuntimeError,
+        "all elements of target should be between 0 and 1",
+    ),
+    Wrong(
         "F.binary_cross_entropy(torch.ones(3, 1), torch.ones(3))",
         ValueError,
         (

@@ -124,6 +124,10 @@ def test_module(reference, device, text, inputs):
 WRONG = [
     "F.mse_loss(torch.ones(2), torch.ones(2), reduction='x')",
     "F.binary_cross_entropy(torch.ones(2), torch.ones(3))",
+    "F.binary_cross_entropy(torch.ones(2), torch.tensor([1.0, 1.5]))",
+    "F.binary_cross_entropy(torch.ones(2).double(), torch.tensor([-0.1, 1.0]).double())",
+    "F.binary_cross_entropy(torch.ones(1), torch.tensor([float('nan')]))",
+    "F.binary_cross_entropy(torch.tensor([2.0]), torch.tensor([2.0]))",
     "F.binary_cross_entropy_with_logits(torch.ones(2), torch.ones(3))",
     "F.margin_ranking_loss(torch.ones(2), torch.ones(2, 1), torch.ones(2))",
     "F.multi_margin_loss(torch.ones(2, 2), torch.tensor([0, 1]), p=3)",
