@@ -10,29 +10,76 @@ from rushlight._dtype_names import NAMES as DTYPE_NAMES
 from rushlight._table import op
 
 
-def _edges(name, x, bins, range):
-    """The edges of the bins of one dimension; x: its samples."""
+def _edges(x, bins, range, dim=0):
+    """The edges of the bins of dimension `dim`; x: its samples."""
     if isinstance(bins, _C.Tensor):
-        if bins.dim() != 1 or bins.numel() == 0:
-            raise RuntimeError(f"{name}(): bins tensor should have one dimension and be non-empty")
         if bins.dtype != x.dtype:
             raise RuntimeError(
-                f"{name}(): input tensor and bins tensors should have the same dtype"
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
+                f"got input with dtype {_short(x)} and bins for dimension {dim} with dtype "
+                f"{_short(bins)}"
+            )
+        if bins.dim() != 1:
+            raise RuntimeError(
+                "torch.histogramdd: bins tensor should have one dimension, but got "
+                f"{bins.dim()} dimensions in the bins tensor for dimension {dim}"
+            )
+        if bins.numel() == 0:
+            raise RuntimeError(
+                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements "
+                f"in the bins tensor for dimension {dim}"
             )
         return bins.clone()
     if bins <= 0:
-        raise RuntimeError(f"{name}(): bins must be > 0, but got {bins} for dimension 0")
+        raise RuntimeError(
+            f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}"
+        )
     if range is None:
         low, high = (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
     else:
         low, high = range
     if not (abs(low) < float("inf") and abs(high) < float("inf")):
-        raise RuntimeError(f"{name}(): range [{low}, {high}] is not finite")
+        raise RuntimeError(
+            f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite"
+        )
     if low > high:
-        raise RuntimeError(f"{name}(): min should not exceed max, but got min {low} max {high}")
+        raise RuntimeError(
+            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
+            f"dimension {dim}"
+        )
     if low == high:
         low, high = low - 0.5, high + 0.5
     return _C.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
+
+
+def _short(x):
+    return DTYPE_NAMES[x.dtype].lower()
+
+
+def _check_range(range, n):
+    if range is not None and len(range) != 2 * n:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} "
+            f"elements, but got {len(range)}"
+        )
+
+
+def _check_weight(input, weight):
+    """input: the samples, in a dimension more than there are weights."""
+    if weight is None:
+        return
+    if weight.shape != input.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+            "input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
+        )
+    if weight.dtype != input.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+            f"should have the same dtype, but got input({_short(input)}), and "
+            f"weight({_short(weight)})"
+        )
 
 
 def _counted(name, points, edges, weight, density):
@@ -99,12 +146,10 @@ def histogram(
     tensor([2., 1.])
     """
     x = input.detach().reshape(-1)
-    edges = _edges("histogramdd", x, bins, range)
-    if weight is not None and weight.shape != input.shape:
-        raise RuntimeError(
-            "histogramdd(): if weight tensor is provided, it should have the same shape as the "
-            "input tensor excluding its innermost dimension"
-        )
+    _check_range(range, 1)
+    edges = _edges(x, bins, range)
+    weight = None if weight is None else weight.reshape(-1)
+    _check_weight(x.unsqueeze(-1), weight)
     hist = _counted("histogram_cpu", x.unsqueeze(1), [edges], weight, density)
     return hist, edges
 
@@ -133,19 +178,21 @@ def histogramdd(
             [1., 0.]])
     """
     if input.dim() < 2:
-        raise RuntimeError("histogramdd(): input tensor should have at least 2 dimensions")
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     points = input.detach().reshape(-1, input.shape[-1])
     n = points.shape[1]
     if isinstance(bins, int):
         bins = [bins] * n
     if len(bins) != n:
         raise RuntimeError(
-            f"histogramdd(): expected {n} bin counts for {n} dimensions, but got {len(bins)}"
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
+    _check_range(range, n)
     ranges = [None] * n if range is None else list(zip(range[::2], range[1::2], strict=True))
     edges = [
-        _edges("histogramdd", x, b, r)
-        for x, b, r in zip(points.unbind(1), bins, ranges, strict=True)
+        _edges(x, b, r, d)
+        for d, (x, b, r) in enumerate(zip(points.unbind(1), bins, ranges, strict=True))
     ]
+    _check_weight(input, weight)
     hist = _counted("histogram_cpu", points, edges, weight, density)
     return hist, tuple(edges)

@@ -173,3 +173,9 @@ def test_attention_masks(reference, device, mask, need_weights, padded):
         results.append([out, x.grad, layer.in_proj_weight.grad])
         results[-1] += [weights] if need_weights else []
     assert_same(*results, rtol=2e-5)
+
+
+def test_padding_is_on_one_of_two_sides(on_device):
+    words = "Expected padding_side to be one of left or right, but got x"
+    with pytest.raises(RuntimeError, match=words):
+        rushlight.nn.utils.rnn.pad_sequence([rushlight.ones(2)], padding_side="x")

@@ -181,6 +181,8 @@ Tensor product(const char* node, const char* names, const Tensor& input, const R
                bool keepdim, OptionalDtype dtype) {
   if (is_complex(dtype.value_or(input.dtype())))
     return complex_product(to(input, dtype.value_or(input.dtype())), over, keepdim);
+  if (is_complex(input.dtype()))
+    return product(node, names, to(input, *dtype), over, keepdim, dtype);
   const DType d = sum_dtype(input, dtype);
   const Tensor out = total(kReduction<reduction::Product>, input, over, keepdim, d);
   return record(
@@ -245,7 +247,8 @@ static Tensor by_parts(const char* op, const Tensor& input, const ReducedShape& 
 }
 
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
-  if (changes_kind(input, dtype)) return sum(to(input, *dtype), dims, keepdim, {});
+  if (changes_kind(input, dtype))
+    return sum(to(input, *dtype), dims, keepdim, is_complex(*dtype) ? OptionalDtype() : dtype);
   const ReducedShape over(input, dims);
   Tensor out =
       is_complex(input.dtype())

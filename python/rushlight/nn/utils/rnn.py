@@ -302,7 +302,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
             [1., 0.]])
     """
     if padding_side not in ("left", "right"):
-        raise ValueError(
+        raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
     if isinstance(sequences, _C.Tensor):
