@@ -204,7 +204,8 @@ void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
       "CopyBackwards", self,
       [shape = src.shape(), dtype = src.dtype(), device = src.device()](Tensor g, Node& node) {
         Tensor of_src;
-        if (node.needs_input(1)) of_src = sum_to(to(g, dtype, device), shape);
+        if (node.needs_input(1))  // of what is real the real part, without a warning
+          of_src = sum_to(to(is_complex(dtype) ? g : real(g), dtype, device), shape);
         Tensor of_self;
         if (node.needs_input(0)) of_self = zeros_like(g);
         return Gradients(std::move(of_self), std::move(of_src));

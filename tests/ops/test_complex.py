@@ -205,6 +205,16 @@ def test_writes_through_the_parts_are_recorded(device):
     assert z.tolist() == [3, 3]
 
 
+@pytest.mark.filterwarnings("error")
+def test_real_numbers_copied_into_complex_ones(device):
+    """Their gradient is the real part, without the warning of a cast."""
+    x = rushlight.tensor([3.0, 4.0], requires_grad=True, device=device)
+    z = rushlight.zeros(2, dtype=rushlight.complex64, device=device)
+    z.copy_(x)
+    (z * (1 + 2j)).imag.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
 def test_polar_of_distances_that_are_not_positive(device):
     """torch takes the sign of the result for that of the number: its gradient is 0 or negated."""
     r = rushlight.tensor([0.0, -2.0], device=device, requires_grad=True)

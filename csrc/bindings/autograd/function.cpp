@@ -126,6 +126,33 @@ bool holds(py::handle list, const Tensor& t) {
   return false;
 }
 
+// An input that was written to must be an output, or its history would miss the write.
+void check_dirty(py::handle dirty, py::tuple args, py::tuple outputs, bool records) {
+  if (dirty.is_none()) return;
+  for (py::handle item : dirty) {
+    const Tensor* t = as_tensor(item.ptr());
+    if (!t) continue;
+    constexpr const char* words =
+        "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have "
+        "been mutated should be passed to ctx.mark_dirty().";
+    if (records && !holds(args, *t) && PyErr_WarnEx(PyExc_UserWarning, words, 1) != 0)
+      throw py::error_already_set();
+    if (!holds(outputs, *t))
+      fail<RuntimeError>(
+          "Some elements marked as dirty during the forward method were not returned as output. "
+          "The inputs that are modified inplace must all be outputs of the Function.");
+  }
+}
+
+// An input that forward() returned, as a tensor of its own; of a class of the user's too.
+py::object returned_as_it_is(py::handle input) {
+  const GradMode off(false);
+  if (py::type::handle_of(input).is(py::handle(reinterpret_cast<PyObject*>(tensor_type))))
+    return py::reinterpret_steal<py::object>(wrap(alias(*as_tensor(input.ptr()))));
+  py::object own = input.attr("view_as")(input);
+  return as_tensor(own.ptr()) ? own : py::reinterpret_borrow<py::object>(input);
+}
+
 // The node of a write through a view takes its first input for what was written.
 void check_written_view(const Tensor& out, py::tuple args, std::size_t outputs, const char* title) {
   if (outputs > 1)
@@ -153,6 +180,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     fail<TypeError>(py::cast<std::string>(function.attr("__name__")),
                     ".forward: expected to return a Tensor or a tuple of Tensors");
   const py::object dirty = ctx.attr("_dirty"), fixed = ctx.attr("_non_differentiable");
+  check_dirty(dirty, args, outputs, records);
   auto node = Ref<Node>::adopt(static_cast<Node*>(new FunctionNode));
   auto& n = static_cast<FunctionNode&>(*node);
   n.title_text = py::cast<std::string>(function.attr("__name__")) + "Backward";
@@ -180,8 +208,10 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     }
     Tensor out = *t;
     const bool written = holds(dirty, out), is_input = holds(args, out);
+    py::object own_object;
     if (is_input && !written) {  // an input returned as it is: a new tensor of ours
-      out = alias(*t);
+      own_object = returned_as_it_is(outputs[i]);
+      out = *as_tensor(own_object.ptr());
       out->base = (*t)->base ? (*t)->base : t->ref();
       out->node_version = out->version();
     }

@@ -57,7 +57,15 @@ class FunctionCtx:
             return tuple(self._to_save or ())
         return _C._saved_of(self._node)
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self):
+        """The old name of saved_tensors."""
+        import warnings
+
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
 
     def apply(self, *grads):
         """The gradients that backward() returns for `grads`: grad_fn.apply() of a result."""
