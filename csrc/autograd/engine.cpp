@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "autograd/anomaly.h"
+#include "autograd/needed.h"
 #include "autograd/node.h"
 #include "autograd/saved_hooks.h"
 #include "autograd/seen_gradients.h"
@@ -384,41 +385,6 @@ struct BackwardPass {
   }
 };
 
-namespace {
-
-// Nodes from which one of `targets` can be reached: the only ones worth running for autograd.grad.
-void mark_needed(BackwardPass& pass, const std::vector<Ref<Node>>& roots, const NodeSet& targets) {
-  struct Visit {
-    Node* node;
-    std::size_t next;
-  };
-  NodeSet seen;
-  std::vector<Visit> stack;
-  for (const Ref<Node>& root : roots) {
-    if (!seen.insert(root.get()).second) continue;
-    stack.push_back({root.get(), 0});
-    while (!stack.empty()) {
-      Visit& v = stack.back();
-      if (v.next < v.node->inputs) {
-        Node* child = v.node->next(v.next++).node.get();
-        if (child && seen.insert(child).second) stack.push_back({child, 0});
-        continue;
-      }
-      bool leads_on = false;
-      for (std::size_t i = 0; i < v.node->inputs && !leads_on; ++i) {
-        Node* child = v.node->next(i).node.get();
-        leads_on = child && pass.needed.contains(child);
-      }
-      const bool wanted = targets.contains(v.node);
-      if (wanted && !leads_on) pass.ends.push_back(v.node);
-      if (wanted || leads_on) pass.needed.insert(v.node);
-      stack.pop_back();
-    }
-  }
-}
-
-}  // namespace
-
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options) {
   BackwardPass pass;
@@ -450,7 +416,7 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     targets.insert(node);
   }
   if (!inputs.empty()) {
-    mark_needed(pass, pass.roots, targets);
+    mark_needed(pass.roots, targets, pass.needed, pass.ends);
     nodes_of_pass = &pass.needed;
   }
   const GradMode mode(options.create_graph);

@@ -1,8 +1,9 @@
-// Autograd in Python: backward and grad, the modes, nodes and hooks. autograd.Function is in
-// function.cpp.
+// Autograd in Python: backward and grad, the modes and nodes. Hooks are in hooks.cpp, and
+// autograd.Function in function.cpp.
 #include <pybind11/pybind11.h>
 
 #include "bindings/autograd/cycles.h"
+#include "bindings/autograd/hooks.h"
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
@@ -202,138 +203,6 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle of, py::handle grad
   return out;
 }
 
-// ---- hooks
-
-// A Python function called with gradients. What it returns, if not None, replaces them.
-struct PythonHook final : Hook {
-  enum class Kind { tensor, before, after, accumulated } kind;
-  py::object function;
-  Body* leaf = nullptr;  // of `accumulated`: its node calls it only while the leaf lives
-  const bool watches_leaf;
-  PythonHook(Kind k, const Node& node, py::object f)
-      : kind(k), function(std::move(f)), watches_leaf(node.inputs == 0) {
-    if (watches_leaf) ++watched_leaves;
-  }
-  ~PythonHook() override {
-    if (watches_leaf) --watched_leaves;
-    release_locked(function);
-  }
-
-  static py::object list(const std::vector<Tensor>& grads) {
-    return py::reinterpret_steal<py::object>(to_python(grads));
-  }
-  static void replace(Tensor& grad, py::handle by) {
-    const Tensor* t = as_tensor(by.ptr());
-    if (!t)
-      fail<TypeError>("expected Variable, but hook returned '", Py_TYPE(by.ptr())->tp_name, "'");
-    if (grad && !same(t->sizes(), grad.sizes()))
-      fail<RuntimeError>("hook '", "' has changed the size of value: it was ", grad.sizes(),
-                         " and is ", t->sizes());
-    if (grad && (t->dtype() != grad.dtype() || t->device() != grad.device()))
-      fail<RuntimeError>("hook has changed the type of value (was ", grad.dtype(), " on ",
-                         grad.device(), ", is ", t->dtype(), " on ", t->device(), ")");
-    grad = *t;
-  }
-
-  void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) override {
-    if (kind == Kind::accumulated) {
-      const py::object result =
-          function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
-      if (!result.is_none())
-        fail<RuntimeError>("Tensor post accumulate grad hooks should return None.");
-      return;
-    }
-    if (kind == Kind::tensor) {
-      const py::object result = function(py::reinterpret_steal<py::object>(wrap(grads[0])));
-      if (!result.is_none()) replace(grads[0], result);
-      return;
-    }
-    const py::object result =
-        kind == Kind::before ? function(list(grads)) : function(list(grads), list(*outputs));
-    if (result.is_none()) return;
-    const py::tuple values =
-        py::isinstance<py::tuple>(result) ? py::tuple(result) : py::make_tuple(result);
-    if (values.size() != grads.size())
-      fail<RuntimeError>("hook has returned an incorrect number of values (got ", values.size(),
-                         ", but expected ", grads.size(), ")");
-    for (std::size_t i = 0; i < grads.size(); ++i) {
-      if (values[i].is_none())
-        grads[i] = Tensor();
-      else
-        replace(grads[i], values[i]);
-    }
-  }
-};
-
-std::uint64_t next_hook = 0;
-
-// What register_hook returns; remove() may be called at any time, also from within the hook.
-struct HookHandle {
-  Ref<Node> node;
-  std::uint64_t id;
-  void remove() {
-    if (!node || !node->hooks) return;
-    const auto match = [this](const auto& h) { return h.id == id; };
-    std::erase_if(node->hooks->tensor, match);
-    std::erase_if(node->hooks->before, match);
-    std::erase_if(node->hooks->after, match);
-    node = nullptr;
-  }
-};
-
-HookHandle hook_on_tensor(const Tensor& t, py::object f) {
-  if (!wants_grad(t))
-    fail<RuntimeError>("cannot register a hook on a tensor that doesn't require gradient");
-  Node* node = gradient_node(*t.body());
-  const std::uint64_t id = ++next_hook;
-  node->all_hooks().tensor.push_back(
-      {t->node == node ? t->output : 0u, id,
-       Ref<Hook>::adopt(new PythonHook(PythonHook::Kind::tensor, *node, std::move(f)))});
-  return {Ref<Node>::share(node), id};
-}
-
-HookHandle hook_on_node(Node& node, py::object f, bool before) {
-  const std::uint64_t id = ++next_hook;
-  auto hook = Ref<Hook>::adopt(new PythonHook(
-      before ? PythonHook::Kind::before : PythonHook::Kind::after, node, std::move(f)));
-  (before ? node.all_hooks().before : node.all_hooks().after).push_back({id, std::move(hook)});
-  return {Ref<Node>::share(&node), id};
-}
-
-struct AccumulatedHandle {
-  Ref<Node> node;
-  Ref<Hook> hook;
-  void remove() {
-    if (!node) return;
-    auto& leaf = static_cast<AccumulateGrad&>(*node);
-    std::erase_if(leaf.after_accumulation, [&](const auto& h) { return h.get() == hook.get(); });
-    node = nullptr;
-  }
-};
-
-AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
-  if (!t.requires_grad())
-    fail<RuntimeError>("cannot register a hook on a tensor that doesn't require gradient");
-  if (!is_leaf(*t.body()))
-    fail<RuntimeError>("post accumulate grad hooks cannot be registered on non-leaf tensors");
-  AccumulateGrad* node = accumulator(*t.body());
-  auto* hook = new PythonHook(PythonHook::Kind::accumulated, *node, std::move(f));
-  hook->leaf = t.body();
-  node->after_accumulation.push_back(Ref<Hook>::adopt(hook));
-  return {Ref<Node>::share(node), node->after_accumulation.back()};
-}
-
-// A Python function at the end of a backward pass; released under the lock, from any thread.
-void queue_callback(py::object f) {
-  if (!PyCallable_Check(f.ptr()))
-    fail<TypeError>("queue_callback(): a function is needed, not ", Py_TYPE(f.ptr())->tp_name);
-  const std::shared_ptr<py::object> held(new py::object(std::move(f)), [](py::object* o) {
-    release_locked(*o);
-    delete o;
-  });
-  after_backward([held] { (*held)(); });
-}
-
 // ---- classes of nodes
 
 // A class for each kind of node, so that type(x.grad_fn).__name__ tells it. Made from a spec: what
@@ -421,21 +290,15 @@ void bind_autograd(py::module_& m) {
                                                       "' object has no attribute 'variable'");
                                return leaf->leaf ? Tensor(Ref<Body>::share(leaf->leaf)) : Tensor();
                              })
-      .def("register_hook",
-           [](Node& n, py::object f) { return hook_on_node(n, std::move(f), false); })
-      .def("register_prehook",
-           [](Node& n, py::object f) { return hook_on_node(n, std::move(f), true); })
+      .def("register_hook", [](Node& n, py::object f) { return hook_after(n, std::move(f)); })
+      .def("register_prehook", [](Node& n, py::object f) { return hook_before(n, std::move(f)); })
       .def("__repr__", [](const Node& n) {
         const py::handle own(reinterpret_cast<PyObject*>(class_of(n.title())));
         const auto module = py::cast<std::string>(own.attr("__module__"));
         return text("<", module == "builtins" ? "" : module + ".", n.title(), " object at ",
                     static_cast<const void*>(&n), ">");
       });
-  py::class_<HookHandle>(m, "_HookHandle")
-      .def("remove", &HookHandle::remove)
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](HookHandle& h, py::args) { h.remove(); });
-  py::class_<AccumulatedHandle>(m, "_AccumulatedHandle").def("remove", &AccumulatedHandle::remove);
+  bind_hooks(m);
 
   const py::handle type(reinterpret_cast<PyObject*>(tensor_type));
   op<&backward>(
@@ -474,9 +337,6 @@ tensor([1.]))");
         [](py::handle a, py::handle b, py::handle c, bool d, bool e, bool f, bool z, bool rows) {
           return py::reinterpret_steal<py::object>(to_python(gradients(a, b, c, d, e, f, z, rows)));
         });
-  m.def("_register_tensor_hook", &hook_on_tensor);
-  m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
-  m.def("_queue_callback", &queue_callback);
   m.def("_current_graph_task_id", [] {
     const std::uint64_t pass = current_backward();
     return pass ? std::int64_t(pass) : -1;
