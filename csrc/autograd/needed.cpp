@@ -1,3 +1,4 @@
+// The part of a graph that leads to some nodes.
 #include "autograd/needed.h"
 
 namespace rushlight {
