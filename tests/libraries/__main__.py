@@ -28,7 +28,9 @@ DEFAULT = pathlib.Path.home() / ".cache/rushlight/libraries"
 PACKAGES = {
     "accelerate_gpus": "accelerate xoscar",  # two processes
     "accelerate_two": "accelerate xoscar",
+    "backpack": "backpack-for-pytorch",
     "captum": "captum scikit-learn",
+    "curvlinops": "curvlinops-for-pytorch",
     "diffusers": "diffusers scipy transformers",
     "flair": "flair sentencepiece transformers<5",
     "ignite": "pytorch-ignite",
@@ -44,10 +46,13 @@ PACKAGES = {
     "torch_geometric_training": "torch-geometric",
     "vit_pytorch": "vit-pytorch",
     "x_transformers": "x-transformers",
+    "pycox": "pycox scikit-learn",
     "pytorch_metric_learning": "pytorch-metric-learning",
+    "pytorch_optimizer": "pytorch-optimizer",
     "pytorch_lightning": "pytorch-lightning",
     "sentence_transformers": "sentence-transformers",
     "timm_gpus": "timm",
+    "torch_pruning": "torch-pruning",
     "timm_training": "timm",
     "transformers_generate": "transformers",
     "transformers_gpus": "transformers accelerate",
