@@ -236,9 +236,13 @@ def is_namedtuple(obj: Any) -> bool:
 
 
 def node_type(tree: Any) -> Any:
-    """The type under which a container is known; `namedtuple` for all named tuples."""
+    """The type under which a container is known: `namedtuple` for all named tuples, `dict` for the
+    dicts of a module.
+    """
     cls = type(tree)
-    return namedtuple if cls not in SUPPORTED_NODES and is_namedtuple(cls) else cls
+    if cls in SUPPORTED_NODES:
+        return cls
+    return namedtuple if is_namedtuple(cls) else getattr(cls, "_pytree_type", cls)
 
 
 def _indexed(parts: Iterable) -> list:

@@ -13,6 +13,7 @@ class Registry(dict):
     """`module._parameters`, `._buffers` or `._modules`; the owner is held weakly (no cycle)."""
 
     __slots__ = ("_owner",)
+    _pytree_type = dict
 
     def __init__(self, owner, items=()):
         self._owner = owner
