@@ -70,11 +70,12 @@ def test_named_results():
 
 
 def test_dicts_of_a_module():
-    layer = torch.nn.Linear(2, 1)
+    pytree = rushlight.utils._pytree
+    layer = rushlight.nn.Linear(2, 1)
     leaves, spec = pytree.tree_flatten([layer._parameters, layer._buffers])
     assert leaves[0] is layer.weight and leaves[1] is layer.bias and len(leaves) == 2
     assert spec == pytree.tree_structure([{"weight": 1, "bias": 2}, {}])
-    made = pytree.tree_map(torch.zeros_like, layer._parameters)
+    made = pytree.tree_map(rushlight.zeros_like, layer._parameters)
     assert type(made) is dict and list(made) == ["weight", "bias"] and layer.weight.any()
 
 
