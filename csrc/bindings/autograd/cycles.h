@@ -11,10 +11,8 @@ inline void warn_of_cycles(bool create_graph) {
   if (create_graph &&
       !warn_once(done,
                  "Using backward() with create_graph=True will create a reference cycle between "
-                 "the parameter and its gradient which can cause a memory leak. We recommend using "
-                 "autograd.grad when creating the graph to avoid this. If you have to use this "
-                 "function, make sure to reset the .grad fields of your parameters to None after "
-                 "use to break the cycle and avoid the leak."))
+                 "the parameter and its gradient, and neither is freed: call autograd.grad(), or "
+                 "set .grad to None when it was used."))
     throw pybind11::error_already_set();
 }
 

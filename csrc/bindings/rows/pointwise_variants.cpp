@@ -98,8 +98,8 @@ static void warn_of_bytes(const Tensor& condition) {
   static bool done = false;
   if (condition.dtype() == DType::uint8 &&
       !warn_once(done,
-                 "where received a uint8 condition tensor. This behavior is deprecated and will be "
-                 "removed in a future version of PyTorch. Use a boolean condition instead."))
+                 "where received a uint8 condition tensor, which is deprecated: give it a "
+                 "condition.bool()"))
     throw py::error_already_set();
 }
 static Tensor where_function(const Tensor& c, Input a, Input b) {

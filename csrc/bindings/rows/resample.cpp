@@ -39,9 +39,8 @@ Tensor affine_grid_of(const Tensor& theta, Shape size, std::optional<bool> align
   for (int d = 2; d < size.rank; ++d) has_line |= size[d] == 1;
   if (corners && has_line)
     warn(
-        "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
-        "align_corners=True. This is not an intended use case of affine_grid. See the "
-        "documentation of affine_grid for details.");
+        "affine_grid behavior has changed for unit-size grids when align_corners=True: the one "
+        "pixel of a line is taken for its middle");
   return grid;
 }
 

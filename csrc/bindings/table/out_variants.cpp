@@ -34,14 +34,14 @@ void check_out(const char* op, const Tensor& out, const Tensor& result, bool exa
   if (exact && out.dtype() != result.dtype() && !as_bool)
     fail<RuntimeError>("Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
                        c_name(out.dtype()), " instead\n", op, "(): ", describe("out", out));
-  const bool casts = can_cast(result.dtype(), out.dtype()), joins = is_join(op);
-  if (!casts && joins)
-    fail<TypeError>("torch.cat(): input types can't be cast to the desired output type ",
-                    scalar_name(out.dtype()), "\n", op, "(): ", describe("out", out));
-  if (!casts)
+  if (!can_cast(result.dtype(), out.dtype())) {
+    if (is_join(op))
+      fail<TypeError>("torch.cat(): input types can't be cast to the desired output type ",
+                      scalar_name(out.dtype()), "\n", op, "(): ", describe("out", out));
     fail<RuntimeError>("result type ", scalar_name(result.dtype()),
                        " can't be cast to the desired output type ", scalar_name(out.dtype()), "\n",
                        op, "(): ", describe("out", out));
+  }
   check_same_device(op, out, "out", result, "the result");
 }
 

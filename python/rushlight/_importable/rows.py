@@ -350,19 +350,7 @@ NAMES = {
         ),
         ("class", "quantized", "MovingAverageMinMaxObserver NoopObserver PlaceholderObserver"),
     ),
-    "ao.quantization.observer": (
-        (
-            "class",
-            "quantized",
-            "HistogramObserver MinMaxObserver ObserverBase PerChannelMinMaxObserver",
-        ),
-        ("class", "quantized", "MovingAverageMinMaxObserver NoopObserver PlaceholderObserver"),
-    ),
     "quantization.qconfig": (
-        ("class", "quantized", "QConfig"),
-        ("raises", "quantized", "get_default_qconfig get_default_qat_qconfig"),
-    ),
-    "ao.quantization.qconfig": (
         ("class", "quantized", "QConfig"),
         ("raises", "quantized", "get_default_qconfig get_default_qat_qconfig"),
     ),
@@ -385,6 +373,8 @@ NAMES = {
     "distributed.optim": (("class", "rpc", "DistributedOptimizer"),),
 }
 NAMES["quantization"] = NAMES["ao.quantization"]
+NAMES["ao.quantization.observer"] = NAMES["quantization.observer"]
+NAMES["ao.quantization.qconfig"] = NAMES["quantization.qconfig"]
 
 VALUES: dict[str, dict] = {
     "backends.miopen": {"immediate": False},
