@@ -1,5 +1,6 @@
 // The left operand is transposed into scratch memory, as the tiles broadcast neighbouring rows; it
-// is small beside the product.
+// is small beside the product. Each tile's rows lie by themselves: with the panel they fit the
+// nearest cache.
 #include "step_product.h"
 
 #include <algorithm>
@@ -30,6 +31,11 @@ std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
         std::copy_n(right.data + i * right.ld + first, lanes, to + i * kPanel);
   }
   return packed;
+}
+
+Index height_of(Index rows) {  // of tiles of nearly equal heights
+  const Index count = (rows + tiles().p - 1) / tiles().p;
+  return (rows + count - 1) / count;
 }
 
 Index pairs_of(Index k) { return rounded_up((k + 1) / 2, amx::kTile); }
@@ -63,7 +69,7 @@ StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, const StepU
       packed_ = pack(k, n, right);
       bias_.resize(packed_.size() / std::size_t(k));
       if (bias) std::copy_n(bias, n, bias_.data());
-      ld_ = use.rows;
+      ld_ = height_of(use.rows);
       offsets_.resize(std::size_t(k));
       for (Index i = 0; i < k; ++i) offsets_[std::size_t(i)] = int(i * ld_);
     }
@@ -78,10 +84,13 @@ void StepProduct<T>::run(std::span<const StepRows<T>> steps, Index ldl, T beta, 
     for (const StepRows<T>& s : steps)
       gemm<T>(s.rows, n_, k_, T(1), {s.left, ldl}, right_, beta, {s.out, ldo});
   } else if constexpr (std::is_same_v<T, float>) {
-    Scratch<float> transposed(steps.size() * std::size_t(k_ * ld_));
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      transpose(steps[i].left, ldl, steps[i].rows, k_, transposed.data() + Index(i) * k_ * ld_,
-                ld_);
+    Index count = 0;
+    for (const StepRows<T>& s : steps) count += (s.rows + ld_ - 1) / ld_;
+    Scratch<float> transposed(std::size_t(count * k_ * ld_));
+    float* to = transposed.data();
+    for (const StepRows<T>& s : steps)
+      for (Index row = 0; row < s.rows; row += ld_, to += k_ * ld_)
+        transpose(s.left + row * ldl, ldl, std::min(ld_, s.rows - row), k_, to, ld_);
     run_panels(steps, transposed.data(), beta != 0, ldo);
   }
 }
@@ -97,11 +106,10 @@ void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float*
       const Index lanes = std::min(n_ - at, panels * kPanel);
       const float* left = transposed;
       for (const StepRows<T>& s : steps) {
-        const Index tiles_of_rows = (s.rows + t.p - 1) / t.p;
-        for (Index i = 0, row = 0; i < tiles_of_rows; ++i) {  // of nearly equal heights
-          const Index height = (s.rows - row + tiles_of_rows - i - 1) / (tiles_of_rows - i);
+        for (Index row = 0; row < s.rows; row += ld_, left += k_ * ld_) {
+          const Index height = std::min(ld_, s.rows - row);
           float* const to = s.out + row * ldo + at;
-          TileArgs args = {left + row,  offsets_.data(),
+          TileArgs args = {left,        offsets_.data(),
                            1,           k_,
                            k_,          packed_.data() + at * k_,
                            k_ * kPanel, to,
@@ -117,9 +125,7 @@ void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float*
           if (whole == 0)
             for (Index r = 0; r < height; ++r)
               std::copy_n(edge.data() + r * kPanel, lanes, to + r * ldo);
-          row += height;
         }
-        left += k_ * ld_;
       }
       at += lanes;
     }

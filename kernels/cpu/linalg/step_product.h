@@ -55,7 +55,7 @@ class StepProduct {
   std::vector<Bfloat16Pair> pairs_;  // [panel][pair][kPairColumns], in place of packed_
   std::vector<float> bias_;  // of whole panels; empty: none
   std::vector<int> offsets_;  // of the rows of the transposed left operand
-  std::int64_t ld_ = 0;  // its columns
+  std::int64_t ld_ = 0;  // its columns: the rows of a tile
 };
 
 extern template class StepProduct<float>;
