@@ -76,6 +76,14 @@ struct Hooks {
 struct BackwardPass;
 class Saved;
 
+// A tensor that is kept in another form: what a pack hook gave for it (the bindings derive from
+// this), or how a node computes its result again.
+struct PackedValue : Shared {
+  virtual ~PackedValue() = default;
+  virtual Tensor unpack() = 0;
+};
+inline void destroy(PackedValue* v) { delete v; }
+
 // One thing that a node keeps for its gradient: what Python has as grad_fn._saved_NAME. An
 // undefined tensor is None.
 using SavedValue =
@@ -105,6 +113,8 @@ struct Node : Shared {
   Tensor incoming;
   std::unique_ptr<Tensor[]> incoming_many;  // where outputs > 1
   std::unique_ptr<Hooks> hooks;
+  // Of a node that keeps its input and has a large result: computes that again (Saved::recomputed).
+  Ref<PackedValue> recompute;
   Node* dying = nullptr;  // link of the release list
 
   explicit Node(const char* n) : name(n) {}

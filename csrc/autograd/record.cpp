@@ -75,9 +75,13 @@ void fail_view_written(const Body& view, bool through_base) {
 void Saved::hook(SavedHooks& hooks) {
   if (!tensor_)
     fail<RuntimeError>("Calling register_hooks on a saved tensor with value None is forbidden");
-  if (tensor_->version() != version_ && is_placeholder(tensor_))
-    fail<RuntimeError>(
-        "Calling register_hooks on a saved tensor whose hooks have already been set.");
+  if (tensor_->version() != version_ && is_placeholder(tensor_)) {
+    if (!is_recomputed(tensor_))
+      fail<RuntimeError>(
+          "Calling register_hooks on a saved tensor whose hooks have already been set.");
+    tensor_ = unpacked(tensor_, nullptr);
+    version_ = tensor_->version();
+  }
   get();  // written to since?
   SavedHooks* const outer = std::exchange(saved_hooks, &hooks);
   note_saved(tensor_, version_, nullptr);

@@ -31,6 +31,9 @@ class Saved {
     return tensor_;
   }
   explicit operator bool() const { return bool(tensor_); }
+  // For an operation that takes much longer than what made t: of a large t that its node computes
+  // again from what that one keeps, only how. Not where the user's hooks are to see t.
+  static Saved recomputed(const Tensor& t);
   // Gives it hooks of its own, and calls the pack hook; RuntimeError where it has some.
   void hook(SavedHooks& hooks);
 

@@ -24,6 +24,7 @@ struct Kept : Shared {
   DType dtype = DType::float32;
   Device device;
   bool contiguous = true, requires_grad = false;
+  bool is_recomputed = false;  // not through a hook
   Edge history;
 };
 void destroy(Kept* k) { delete k; }
@@ -34,15 +35,19 @@ Kept& kept_of(const Tensor& placeholder) {
   return *static_cast<Kept*>(placeholder->storage->owner);
 }
 
+Tensor placeholder_of(Ref<Kept> kept, DType dtype) {
+  Tensor made = empty({0}, dtype, Device{DeviceType::meta, -1});
+  made->storage = Storage::borrow(nullptr, 0, kept.detach(), release_kept);
+  return made;
+}
+
 Tensor placeholder_for(const Tensor& t, std::uint32_t version, const Tensor* result) {
   auto kept = Ref<Kept>::adopt(new Kept);
   kept->original = t;
   kept->version = version;
   if (result) kept->result = *result;
   kept->hooks = Ref<SavedHooks>::share(saved_hooks);
-  Tensor made = empty({0}, t.dtype(), Device{DeviceType::meta, -1});
-  made->storage = Storage::borrow(nullptr, 0, kept.detach(), release_kept);
-  return made;
+  return placeholder_of(std::move(kept), t.dtype());
 }
 
 // The lists of this thread; made on first use, and gone with the thread.
@@ -65,8 +70,7 @@ Lists& lists() {
       "`torch.inference_mode()`.");
 }
 
-void pack(Kept& k) {
-  const Tensor t = k.original;
+void describe_in(Kept& k, const Tensor& t) {
   Node* node = wants_grad(t) ? gradient_node(*t.body()) : nullptr;
   k.shape = t.shape();
   k.dtype = t.dtype();
@@ -74,6 +78,11 @@ void pack(Kept& k) {
   k.contiguous = t.is_contiguous();
   k.requires_grad = node != nullptr;
   if (node) k.history = {Ref<Node>::share(node), t->node == node ? t->output : 0u};
+}
+
+void pack(Kept& k) {
+  const Tensor t = k.original;
+  describe_in(k, t);
   {
     const GradMode off(false);
     k.value = k.hooks->pack(k.result ? k.result : t, t);
@@ -107,7 +116,42 @@ Tensor fitted(const Kept& k, const Tensor& given) {
   return out;
 }
 
+// What computes t again: of a view of all elements of a result, in their order, the result's node.
+PackedValue* recompute_of(const Tensor& t) {
+  const Body& whole = t->base ? *t->base : *t.body();
+  if (!whole.node || !whole.node->recompute || whole.node_version != t->version()) return nullptr;
+  const bool is_all = t->contiguous && whole.contiguous && t->numel == whole.numel &&
+                      t->dtype == whole.dtype && t->storage.get() == whole.storage.get();
+  return is_all ? whole.node->recompute.get() : nullptr;
+}
+
+struct Reshaped final : PackedValue {
+  Ref<PackedValue> value;
+  Shape shape;
+  Reshaped(PackedValue& v, const Shape& s) : value(Ref<PackedValue>::share(&v)), shape(s) {}
+  Tensor unpack() override {
+    Strides strides{};
+    contiguous_strides(shape, strides);
+    return geometry(value->unpack(), shape.view(), strides.data(), 0);
+  }
+};
+
 }  // namespace
+
+Saved Saved::recomputed(const Tensor& t) {
+  PackedValue* const value = saved_hooks ? nullptr : recompute_of(t);
+  if (!value) return Saved(t);
+  auto kept = Ref<Kept>::adopt(new Kept);
+  describe_in(*kept, t);
+  kept->value = Ref<PackedValue>::adopt(new Reshaped(*value, t.shape()));
+  kept->is_recomputed = true;
+  Saved saved;
+  saved.tensor_ = placeholder_of(std::move(kept), t.dtype());
+  saved.version_ = saved.tensor_->version() + 1;
+  return saved;
+}
+
+bool is_recomputed(const Tensor& placeholder) { return kept_of(placeholder).is_recomputed; }
 
 void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result) {
   saved_waits = true;

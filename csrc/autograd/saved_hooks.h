@@ -6,13 +6,7 @@
 
 namespace rushlight {
 
-// What a pack hook gave for one tensor. The bindings derive from both.
-struct PackedValue : Shared {
-  virtual ~PackedValue() = default;
-  virtual Tensor unpack() = 0;
-};
-inline void destroy(PackedValue* v) { delete v; }
-
+// The bindings derive from it.
 struct SavedHooks : Shared {
   virtual ~SavedHooks() = default;
   // The hook is given t. If it gives t back, `plain` is kept, which does not keep t's history.
@@ -31,6 +25,12 @@ inline void destroy(SavedHooks* h) { delete h; }
 void note_saved(Tensor& t, std::uint32_t& version, const Tensor* result);
 // Whether a tensor of another version is such a placeholder.
 bool is_placeholder(const Tensor& t);
+bool is_recomputed(const Tensor& placeholder);  // by a node, not through a hook
+// Whether a node with such a result offers to compute it again. Hooks are to see what is kept.
+inline bool offers_recompute(std::int64_t numel, DType dtype) {
+  constexpr std::int64_t kBytes = 1 << 20;
+  return !saved_hooks && numel * std::int64_t(item_size(dtype)) >= kBytes;
+}
 // The unpacked tensor. show() keeps it until the step of the backward pass has ended, so that a
 // hook is called once in a step.
 Tensor unpacked(const Tensor& placeholder, const Node* maker);

@@ -101,6 +101,7 @@ struct NodeOf<Shown<F, K...>> {
       if constexpr (kIsFreed<F> || (kIsFreed<K> || ...)) {
         f.reset();
         std::apply([](K&... k) { ((kIsFreed<K> ? void(k = K()) : void()), ...); }, kept);
+        recompute = {};
         released = true;
       }
     }

@@ -158,26 +158,32 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
 
 constexpr const char* kShown = "input weight stride padding dilation groups transposed";
 
+// Where each number takes part in so many products, computing an activation again costs little.
+Saved kept_input(const Tensor& input, const Tensor& weight) {
+  constexpr std::int64_t kProducts = 256;
+  const bool is_heavy = wants_grad(weight) && weight.numel() >= kProducts * input->shape[1];
+  return is_heavy ? Saved::recomputed(input) : Saved(input);
+}
+
 }  // namespace
 
 Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, const Tensor& bias,
                const Shape& sizes) {
-  return record("ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
-                showing(
-                    kShown,
-                    [s](Tensor g, Node& self, const Saved& x, const Saved& w) {
-                      Tensor of_input, of_weight, of_bias;
-                      if (self.needs_input(0))
-                        of_input = grad_input(s, g, w.get(), {}, x.get().shape());
-                      if (self.needs_input(1))
-                        of_weight = grad_weight(s, x.get(), g, w.get().shape());
-                      if (self.needs_input(2)) of_bias = bias_gradient(g);
-                      return Gradients(of_input, of_weight, of_bias);
-                    },
-                    Saved(input), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
-                    of_dimensions(s.padding, sizes.rank - 2),
-                    of_dimensions(s.dilation, sizes.rank - 2), s.groups, false),
-                input, weight, bias);
+  return record(
+      "ConvolutionBackward0", compute(Product::forward, s, input, weight, bias, sizes),
+      showing(
+          kShown,
+          [s, shape = input.shape()](Tensor g, Node& self, const Saved& x, const Saved& w) {
+            Tensor of_input, of_weight, of_bias;
+            if (self.needs_input(0)) of_input = grad_input(s, g, w.get(), {}, shape);
+            if (self.needs_input(1)) of_weight = grad_weight(s, x.get(), g, w.get().shape());
+            if (self.needs_input(2)) of_bias = bias_gradient(g);
+            return Gradients(of_input, of_weight, of_bias);
+          },
+          kept_input(input, weight), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
+          of_dimensions(s.padding, sizes.rank - 2), of_dimensions(s.dilation, sizes.rank - 2),
+          s.groups, false),
+      input, weight, bias);
 }
 
 Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, const Tensor& bias,

@@ -54,18 +54,30 @@ bool is_transposed(const Tensor& t) {
          t->shape[d - 2] > 1;
 }
 
-// d(left x right): g x right^H and left^H x g, laid out as the operand is.
-Tensor left_gradient(const Tensor& g, const Tensor& left, const Tensor& other) {
+// d(left x right): g x right^H and left^H x g, laid out as the operand was: as columns or as rows.
+Tensor left_gradient(const Tensor& g, bool as_columns, const Tensor& other) {
   const auto product = g.dim() == 3 ? bmm : mm;
   const Tensor right = conj(other);
-  if (is_transposed(left)) return transposed(product(right, transposed(g)));
+  if (as_columns) return transposed(product(right, transposed(g)));
   return product(g, transposed(right));
 }
-Tensor right_gradient(const Tensor& g, const Tensor& other, const Tensor& right) {
+Tensor right_gradient(const Tensor& g, const Tensor& other, bool as_columns) {
   const auto product = g.dim() == 3 ? bmm : mm;
   const Tensor left = conj(other);
-  if (is_transposed(right)) return transposed(product(transposed(g), left));
+  if (as_columns) return transposed(product(transposed(g), left));
   return product(transposed(left), g);
+}
+
+// Each operand, if the other's gradient is wanted. The left one is often the result of an
+// activation or a norm: where a product has so many columns, computing that again takes a hundredth
+// of its time.
+Saved kept_left(const Tensor& left, const Tensor& right) {
+  constexpr std::int64_t kColumns = 256;
+  if (!wants_grad(right)) return {};
+  return right->shape[right.dim() - 1] >= kColumns ? Saved::recomputed(left) : Saved(left);
+}
+Saved kept_right(const Tensor& left, const Tensor& right) {
+  return wants_grad(left) ? Saved(right) : Saved();
 }
 
 // Of rows: (rows, ..., m, n) x (..., n, k) as one product, the rows joined to m.
@@ -137,37 +149,40 @@ bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, 
 
 Tensor record_product(const char* name, Tensor out, const Tensor& left, const Tensor& right) {
   if (!needs_grad(left, right)) return out;
+  const bool l_columns = is_transposed(left), r_columns = is_transposed(right);
   return record(
       name, std::move(out),
       showing("self mat2",
               both(
-                  [](Tensor g, Node& self, const Saved& l, const Saved& r) {
+                  [l_columns, r_columns](Tensor g, Node& self, const Saved& l, const Saved& r) {
                     return Gradients(
-                        self.needs_input(0) ? left_gradient(g, l.get(), r.get()) : Tensor(),
-                        self.needs_input(1) ? right_gradient(g, l.get(), r.get()) : Tensor());
+                        self.needs_input(0) ? left_gradient(g, l_columns, r.get()) : Tensor(),
+                        self.needs_input(1) ? right_gradient(g, l.get(), r_columns) : Tensor());
                   },
                   [](Rows rows, Node& self, const Saved& l, const Saved& r) {
                     return Gradients(self.needs_input(0) ? left_rows(rows.g, r.get()) : Tensor(),
                                      self.needs_input(1) ? right_rows(rows.g, l.get()) : Tensor());
                   }),
-              Saved(left), Saved(right)),
+              kept_left(left, right), kept_right(left, right)),
       left, right);
 }
 
 Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tensor& left,
                   const Tensor& right, Scalar beta, Scalar alpha) {
   if (!needs_grad(input, left, right)) return out;
+  const bool l_columns = is_transposed(left), r_columns = is_transposed(right);
   return record(name, std::move(out),
                 showing(left.dim() == 3 ? "batch1 batch2 beta alpha" : "mat1 mat2 beta alpha",
                         both(
-                            [shape = input.shape()](Tensor g, Node& self, const Saved& l,
-                                                    const Saved& r, Scalar beta, Scalar alpha) {
+                            [shape = input.shape(), l_columns, r_columns](
+                                Tensor g, Node& self, const Saved& l, const Saved& r, Scalar beta,
+                                Scalar alpha) {
                               Tensor of_input, of_left, of_right;
                               if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
                               if (self.needs_input(1))
-                                of_left = scaled(left_gradient(g, l.get(), r.get()), alpha);
+                                of_left = scaled(left_gradient(g, l_columns, r.get()), alpha);
                               if (self.needs_input(2))
-                                of_right = scaled(right_gradient(g, l.get(), r.get()), alpha);
+                                of_right = scaled(right_gradient(g, l.get(), r_columns), alpha);
                               return Gradients(of_input, of_left, of_right);
                             },
                             [shape = input.shape()](Rows rows, Node& self, const Saved& l,
@@ -182,7 +197,7 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
                                 of_right = scaled(right_rows(g, l.get()), alpha);
                               return Gradients(of_input, of_left, of_right);
                             }),
-                        Saved(left), Saved(right), beta, alpha),
+                        kept_left(left, right), kept_right(left, right), beta, alpha),
                 input, left, right);
 }
 

@@ -276,6 +276,24 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
 }
 
 static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, const Tensor& w,
+                      const Tensor& b);
+
+namespace {
+
+struct RecomputedNorm final : PackedValue {
+  Plan plan;
+  Saved input, weight, bias;
+  RecomputedNorm(const Plan& p, const Tensor& x, const Tensor& w, const Tensor& b)
+      : plan(p), input(x), weight(w), bias(b) {}
+  Tensor unpack() override {
+    const GradMode off(false);
+    return grouped("", plan, input.get(), weight.get(), bias.get());
+  }
+};
+
+}  // namespace
+
+static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, const Tensor& w,
                       const Tensor& b) {
   const DType dtype = computed_in(input);
   const Device device = input.device();
@@ -295,7 +313,10 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
     kernels.group_norm(plan.shape, x, factor, summand, plan.eps, m, i, y);
   }
   if (!plan.shape.centered) out = in_format_of(input, std::move(out));  // torch's rms norm alone
-  return record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
+  out = record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
+  if (out->node && offers_recompute(out.numel(), out.dtype()))
+    out->node->recompute = Ref<PackedValue>::adopt(new RecomputedNorm(plan, input, w, b));
+  return out;
 }
 
 Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTensor& weight,

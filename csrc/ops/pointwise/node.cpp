@@ -23,6 +23,30 @@ void PointwiseNode::choose_saved(unsigned wanted) {
   }
 }
 
+namespace {
+
+struct RecomputedResult final : PackedValue {
+  const PointwiseOp& op;
+  Scalar parameters[kMaxParameters];
+  Saved input;
+  RecomputedResult(const PointwiseOp& o, const Scalar* p, const Saved& x) : op(o), input(x) {
+    std::copy_n(p, o.parameters, parameters);
+  }
+  Tensor unpack() override {
+    const GradMode off(false);
+    const Input in[] = {as_input(input.get())};
+    return pointwise(op, in, parameters);
+  }
+};
+
+}  // namespace
+
+void PointwiseNode::offer_recompute() {
+  if (op_.inputs != 1 || op_.in_double || !saves(0) || saves_output() || in_place_) return;
+  if (slots_[0].tensor && offers_recompute(numel_of(shape_.view()), common_))
+    recompute = Ref<PackedValue>::adopt(new RecomputedResult(op_, parameters_, slots_[0].tensor));
+}
+
 void PointwiseNode::add(const Input& original, const Tensor* kept, const Shape& shape) {
   const int i = inputs;
   if (!original.tensor) {
@@ -50,6 +74,7 @@ void PointwiseNode::release_saved() {
   released = true;
   for (Slot& s : slots_) s = {};
   output_ = {};
+  recompute = {};
 }
 
 // What backward() takes after g, in its order: tensors, or scalars where there is none.

@@ -17,6 +17,7 @@ class PointwiseNode final : public Node {
   bool saves(int input) const { return needed_ >> input & 1; }
   bool saves_output() const { return needed_ & Save::output; }
   void choose_saved(unsigned wanted);  // bits: inputs whose gradient is wanted
+  void offer_recompute();  // of a large result of one input, where that is kept
 
   Gradients backward(std::span<Tensor> grads) override;
   Gradients backward_rows(std::span<Tensor> grads, std::int64_t rows) override;

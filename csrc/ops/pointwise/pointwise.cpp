@@ -49,6 +49,7 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
       kept = clone(*in[i].tensor);  // with its history: the gradient's own gradient goes that way
     n->add(in[i], kept ? &kept : nullptr, shape);
   }
+  n->offer_recompute();
   if (saved_waits && op.inputs == 2 && n->saves(0) && n->saves(1)) [[unlikely]] {
     const std::vector<std::string> names = n->saved_names();
     if (in[0].tensor && in[1].tensor && names.size() > 1 && names[1] < names[0])
