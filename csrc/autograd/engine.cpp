@@ -91,7 +91,7 @@ struct BackwardPass {
     bool& queued = own(*node) ? node->queued : elsewhere[node.get()].queued;
     Tensor& sum = slot(*node, output);
     if (sum)
-      sum = add_gradients(sum, g);
+      sum = add_gradients(std::move(sum), std::move(g));
     else
       sum = std::move(g);
     if (!awaited.empty() && node->inputs == 0) [[unlikely]] {

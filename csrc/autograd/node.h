@@ -239,7 +239,7 @@ void after_backward(std::function<void()> function);
 inline std::atomic<std::int64_t> watched_leaves = 0;
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
-Tensor add_gradients(const Tensor& a, const Tensor& b);
+Tensor add_gradients(Tensor a, Tensor b);  // in the memory of one of them, if that is free
 void add_gradients_into(const Tensor& sum, const Tensor& g);
 Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode
 Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, row-major if dense

@@ -30,6 +30,13 @@ class Saved {
     }
     return tensor_;
   }
+  // get() for one use in a step: what is computed again is not kept until the step ends.
+  Tensor once(const Node* maker = nullptr) const {
+    if (tensor_ && tensor_->version() != version_ && is_placeholder(tensor_) &&
+        is_recomputed(tensor_)) [[unlikely]]
+      return unpacked(tensor_, maker);
+    return get(maker);
+  }
   explicit operator bool() const { return bool(tensor_); }
   // For an operation that takes much longer than what made t: of a large t that its node computes
   // again from what that one keeps, only how. Not where the user's hooks are to see t.

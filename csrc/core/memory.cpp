@@ -48,10 +48,13 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t(2) << 20;
 
-// Sizes are rounded up to an eighth of their power of two, so that a block serves nearby sizes.
+// Elements are rounded up to an eighth of their power of two, so that a block serves nearby sizes.
+// A storage's header comes on top: of 8 MiB and a header not a whole huge page more is used.
+constexpr std::size_t kHeader = 64, kPage = 4096;
 std::size_t rounded(std::size_t bytes) {
-  const std::size_t step = std::max<std::size_t>(std::bit_floor(bytes) / 8, 4096);
-  return (bytes + step - 1) / step * step;
+  const std::size_t elements = bytes - kHeader;
+  const std::size_t step = std::max(std::bit_floor(elements) / 8, kPage);
+  return (elements + step - 1) / step * step + kPage;
 }
 
 // Keeps blocks that were given back, for the next of their size. What one model left must not stay
@@ -152,9 +155,9 @@ class LargeCache {
     const std::size_t machine =
         std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
     if (size > machine) throw std::bad_alloc();
-    void* block = std::aligned_alloc(kHugePage, (size + kHugePage - 1) / kHugePage * kHugePage);
-    if (!block) throw std::bad_alloc();
-    madvise(block, size, MADV_HUGEPAGE);
+    void* block = nullptr;
+    if (posix_memalign(&block, kHugePage, size)) throw std::bad_alloc();
+    madvise(block, size / kHugePage * kHugePage, MADV_HUGEPAGE);
     return block;
   }
   std::unordered_map<std::size_t, Blocks> sizes_;

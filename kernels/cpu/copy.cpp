@@ -206,13 +206,24 @@ void write(S* out, std::int64_t n, F value) {
 // exact, and nothing is fused, so the result is that of Range::forward.
 template <class S>
 [[gnu::optimize("fp-contract=off")]] CLONES void write_forward(S* out, std::int64_t n, double first,
-                                                               double step) {
+                                                               double step, std::int64_t from = 0) {
   constexpr std::int64_t kBlock = 1 << 16;
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const int count = static_cast<int>(std::min(kBlock, n - begin));
-    const auto base = static_cast<double>(begin);
+    const auto base = static_cast<double>(from + begin);
     S* const to = out + begin;
     for (int i = 0; i < count; ++i) to[i] = static_cast<S>(first + (base + i) * step);
+  }
+}
+// Numbers of 16 bits are rounded from float32.
+template <class S>
+void write_forward_halves(S* out, std::int64_t n, double first, double step) {
+  constexpr std::int64_t kBlock = 1024;
+  float block[kBlock];
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t count = std::min(kBlock, n - begin);
+    write_forward(block, count, first, step, begin);
+    convert_row(out + begin, block, count);
   }
 }
 template <class C, class S>
@@ -227,6 +238,8 @@ void write_range(S* out, const Range& r) {
     case Range::Kind::whole: return write(out, n, [=](auto i) { return r.whole(i); });
     case Range::Kind::forward:
       if constexpr (std::is_same_v<S, C>) return write_forward(out, n, r.first, r.step);
+      if constexpr (sizeof(S) == 2 && std::is_same_v<Compute<S>, float> && std::is_same_v<C, float>)
+        return write_forward_halves(out, n, r.first, r.step);
       return write(out, n, [=](auto i) { return r.template forward<C>(i); });
     case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r);
     case Range::Kind::powers: return write(out, n, [=](auto i) { return r.template power<C>(i); });

@@ -175,8 +175,8 @@ Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, co
           kShown,
           [s, shape = input.shape()](Tensor g, Node& self, const Saved& x, const Saved& w) {
             Tensor of_input, of_weight, of_bias;
+            if (self.needs_input(1)) of_weight = grad_weight(s, x.once(), g, w.get().shape());
             if (self.needs_input(0)) of_input = grad_input(s, g, w.get(), {}, shape);
-            if (self.needs_input(1)) of_weight = grad_weight(s, x.get(), g, w.get().shape());
             if (self.needs_input(2)) of_bias = bias_gradient(g);
             return Gradients(of_input, of_weight, of_bias);
           },

@@ -155,13 +155,14 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
       showing("self mat2",
               both(
                   [l_columns, r_columns](Tensor g, Node& self, const Saved& l, const Saved& r) {
-                    return Gradients(
-                        self.needs_input(0) ? left_gradient(g, l_columns, r.get()) : Tensor(),
-                        self.needs_input(1) ? right_gradient(g, l.get(), r_columns) : Tensor());
+                    Tensor of_left, of_right;  // the second first: only that one may compute l
+                    if (self.needs_input(1)) of_right = right_gradient(g, l.once(), r_columns);
+                    if (self.needs_input(0)) of_left = left_gradient(g, l_columns, r.get());
+                    return Gradients(of_left, of_right);
                   },
                   [](Rows rows, Node& self, const Saved& l, const Saved& r) {
                     return Gradients(self.needs_input(0) ? left_rows(rows.g, r.get()) : Tensor(),
-                                     self.needs_input(1) ? right_rows(rows.g, l.get()) : Tensor());
+                                     self.needs_input(1) ? right_rows(rows.g, l.once()) : Tensor());
                   }),
               kept_left(left, right), kept_right(left, right)),
       left, right);
@@ -179,10 +180,10 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
                                 Scalar alpha) {
                               Tensor of_input, of_left, of_right;
                               if (self.needs_input(0)) of_input = sum_to(scaled(g, beta), shape);
+                              if (self.needs_input(2))
+                                of_right = scaled(right_gradient(g, l.once(), r_columns), alpha);
                               if (self.needs_input(1))
                                 of_left = scaled(left_gradient(g, l_columns, r.get()), alpha);
-                              if (self.needs_input(2))
-                                of_right = scaled(right_gradient(g, l.get(), r_columns), alpha);
                               return Gradients(of_input, of_left, of_right);
                             },
                             [shape = input.shape()](Rows rows, Node& self, const Saved& l,
@@ -194,7 +195,7 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
                               if (self.needs_input(1))
                                 of_left = scaled(left_rows(g, r.get()), alpha);
                               if (self.needs_input(2))
-                                of_right = scaled(right_rows(g, l.get()), alpha);
+                                of_right = scaled(right_rows(g, l.once()), alpha);
                               return Gradients(of_input, of_left, of_right);
                             }),
                         kept_left(left, right), kept_right(left, right), beta, alpha),

@@ -25,6 +25,8 @@ void PointwiseNode::choose_saved(unsigned wanted) {
 
 namespace {
 
+constexpr std::int64_t kLarge = 4096;  // elements from which on memory counts
+
 struct RecomputedResult final : PackedValue {
   const PointwiseOp& op;
   Scalar parameters[kMaxParameters];
@@ -121,6 +123,20 @@ bool PointwiseNode::passes_gradient() const {
   return true;
 }
 
+// Whether g's memory is free for the only gradient that is wanted: half of the time of a large one
+// is that of fresh memory.
+bool PointwiseNode::writes_over(const Tensor& g, const Shape& shape) const {
+  if (!is_sole(g) || !(g.shape() == shape)) return false;
+  int wanted = 0;
+  bool fits = true;
+  for (int i = 0; i < op_.inputs; ++i) {
+    if (op_.bool_inputs >> i & 1 || !needs_input(std::size_t(i))) continue;
+    ++wanted;
+    fits &= inputs_[i].dtype == g.dtype();
+  }
+  return wanted == 1 && fits;
+}
+
 Gradients PointwiseNode::backward(std::span<Tensor> grads) { return gradients(grads[0], shape_); }
 // What is saved broadcasts with the rows.
 Gradients PointwiseNode::backward_rows(std::span<Tensor> grads, std::int64_t) {
@@ -170,6 +186,7 @@ Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
   call.computes = computes(common_, op_.in_double);
   call.parameters = parameters_;
   geometry.bind(call.in[0], g);
+  const bool is_over = dense && g.numel() >= kLarge && writes_over(g, shape);
   for (int i = 0; i < n; ++i) {
     // a 0-d CPU tensor among tensors of a GPU is a scalar
     if (saved[i] && saved[i].device() != g.device()) {
@@ -184,8 +201,12 @@ Gradients PointwiseNode::gradients(const Tensor& g, const Shape& shape) {
   for (int i = 0, k = 0; i < op_.inputs; ++i) {
     if (op_.bool_inputs >> i & 1) continue;
     call.out[k] = {};
-    if (needs_input(std::size_t(i)))
-      results[k] = geometry.make(call.out[k], inputs_[i].dtype, g.device());
+    if (needs_input(std::size_t(i))) {
+      if (is_over)
+        geometry.bind(call.out[k], results[k] = g);
+      else
+        results[k] = geometry.make(call.out[k], inputs_[i].dtype, g.device());
+    }
     ++k;
   }
   geometry.finish(call);

@@ -41,6 +41,7 @@ class PointwiseNode final : public Node {
   Gradients gradients(const Tensor& g, const Shape& shape);
   Gradients finish(Tensor* results, bool rows);
   bool passes_gradient() const;
+  bool writes_over(const Tensor& g, const Shape& shape) const;
   // Of saved_value(): an input's index, or kMaxInputs for the result and more for parameters.
   int saved_number(std::size_t i) const;
 
