@@ -3,6 +3,7 @@
 
 #include "core/backend.h"
 #include "core/unlocked.h"
+#include "kernels/parallel.h"
 #include "ops/default_device.h"
 #include "ops/ops.h"
 
@@ -87,6 +88,14 @@ static Tensor in_steps(const Range& r, DType dtype, const Options& o) {
   return finish(out, o);
 }
 
+// PyTorch divides elements evenly among its threads, in parts of 32768 and more.
+static std::int64_t part_of_thread(std::int64_t n) {
+  constexpr std::int64_t kGrain = 32768;
+  if (n <= kGrain) return n;
+  const std::int64_t threads = std::min<std::int64_t>(num_threads(), (n + kGrain - 1) / kGrain);
+  return (n + threads - 1) / threads;
+}
+
 Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
   const bool real = start.is_floating() || end.is_floating() || step.is_floating();
   const DType dtype = o.dtype ? *o.dtype : real ? default_dtype() : DType::int64;
@@ -114,12 +123,13 @@ Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
                        .by = convert<std::int64_t>(s)},
                       dtype, o);
     }
-    // torch computes float32 ranges in float64 and rounds once
     return in_steps({.kind = Range::Kind::forward,
-                     .computed = dtype == DType::float64 ? DType::float64 : DType::float32,
+                     .computed = is_reduced(dtype) ? DType::float32 : DType::float64,
                      .count = n,
                      .first = a,
-                     .step = s},
+                     .step = s,
+                     .each = dtype,
+                     .part = part_of_thread(n)},
                     dtype, o);
   }
   check_fits("arange", "start", start, DType::int64);
@@ -147,31 +157,34 @@ static Tensor spaced(const char* name, Scalar start, Scalar end, std::int64_t st
   }
   if (dtype == DType::boolean)
     fail<NotImplementedError>("\"", name, "_cpu\" not implemented for 'Bool'");
+  if (steps == 1 && base) {  // of the start as it was given, into integers too
+    const double power = std::pow(*base, start.as_double());
+    check_fits(name, "the power", power, dtype);
+    return finish(full({1}, power, dtype, device_of(o)), o);
+  }
   if (is_integral(dtype)) {
     if (steps > 0) check_fits(name, "start", start, dtype);
     if (steps > 1) check_fits(name, "end", end, dtype);
     start = wrapped_to(dtype, start.as_int());
     end = wrapped_to(dtype, end.as_int());
   }
-  if (steps == 1) {
-    const double one = start.as_double();
-    return finish(full({1}, base ? std::pow(*base, one) : one, dtype, device_of(o)), o);
-  }
-  Range r = {
-      .kind = base ? Range::Kind::powers : Range::Kind::from_both_ends,
-      .computed = dtype == DType::float64 || is_integral(dtype) ? DType::float64 : DType::float32,
-      .count = steps,
-      .first = start.as_double(),
-      .last = end.as_double(),
-      .base = base ? *base : 0};
+  if (steps == 1) return finish(full({1}, start.as_double(), dtype, device_of(o)), o);
+  Range r = {.kind = base ? Range::Kind::powers : Range::Kind::from_both_ends,
+             .computed = base || dtype == DType::float64 || is_integral(dtype) ? DType::float64
+                                                                               : DType::float32,
+             .count = steps,
+             .first = start.as_double(),
+             .last = end.as_double(),
+             .base = base ? *base : 0,
+             .each = is_integral(dtype) ? DType::float64 : dtype};
   if (r.computed == DType::float64) {
-    r.step = (r.last - r.first) / double(steps - 1);
-  } else if (is_reduced(dtype) && !base) {
-    r.each = dtype;
-    const auto round = [&](auto v) { return r.round_each(float(v)); };
-    r.first = double(round(r.first));
-    r.last = double(round(r.last));
-    r.step = double(round(round(r.last - r.first) / round(steps - 1)));
+    r.first = r.rounded(r.first);
+    r.last = r.rounded(r.last);
+    r.step = r.rounded(r.last - r.first) / double(steps - 1);
+  } else if (is_reduced(dtype)) {
+    r.first = r.rounded(r.first);
+    r.last = r.rounded(r.last);
+    r.step = r.rounded(r.rounded(r.last - r.first) / r.rounded(double(steps - 1)));
   } else {  // every number of it is a float32
     r.step = double((float(r.last) - float(r.first)) / float(steps - 1));
   }

@@ -202,28 +202,34 @@ template <class S, class F>
 void write(S* out, std::int64_t n, F value) {
   for (std::int64_t i = 0; i < n; ++i) store(out + i, convert<Compute<S>>(value(i)));
 }
-// Integers up to 2^31 become doubles in vectors on every processor; the sum of two of them is
-// exact, and nothing is fused, so the result is that of Range::forward.
-template <class S>
-[[gnu::optimize("fp-contract=off")]] CLONES void write_forward(S* out, std::int64_t n, double first,
-                                                               double step, std::int64_t from = 0) {
-  constexpr std::int64_t kBlock = 1 << 16;
-  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
-    const int count = static_cast<int>(std::min(kBlock, n - begin));
-    const auto base = static_cast<double>(from + begin);
-    S* const to = out + begin;
-    for (int i = 0; i < count; ++i) to[i] = static_cast<S>(first + (base + i) * step);
+// The numbers from the i-th on that lie in whole vectors of Range::forward.
+template <int kLanes, class C, class T>
+CLONES void write_vectors(T* to, std::int64_t n, std::int64_t i, const Range& r) {
+  const C step = C(r.step);
+  for (std::int64_t at = 0; at < n; at += kLanes) {
+    const C base = r.rounded(r.from_first<C>(i + at));
+    for (int lane = 0; lane < kLanes; ++lane) to[at + lane] = T(std::fma(C(lane), step, base));
   }
 }
-// Numbers of 16 bits are rounded from float32.
-template <class S>
-void write_forward_halves(S* out, std::int64_t n, double first, double step) {
-  constexpr std::int64_t kBlock = 1024;
-  float block[kBlock];
-  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
-    const std::int64_t count = std::min(kBlock, n - begin);
-    write_forward(block, count, first, step, begin);
-    convert_row(out + begin, block, count);
+template <class C, class S>
+void write_forward(S* out, const Range& r) {
+  constexpr int kLanes = int(32 / sizeof(S));
+  for (std::int64_t begin = 0; begin < r.count; begin += r.part) {
+    const std::int64_t n = std::min(r.part, r.count - begin);
+    const std::int64_t whole = Range::in_vectors(n, kLanes);
+    if constexpr (sizeof(S) == 2) {
+      constexpr std::int64_t kBlock = 1024;
+      float block[kBlock];
+      for (std::int64_t at = 0; at < whole; at += kBlock) {
+        const std::int64_t here = std::min(kBlock, whole - at);
+        write_vectors<kLanes, C>(block, here, begin + at, r);
+        convert_row(out + begin + at, block, here);
+      }
+    } else {
+      write_vectors<kLanes, C>(out + begin, whole, begin, r);
+    }
+    for (std::int64_t i = begin + whole; i < begin + n; ++i)
+      store(out + i, convert<Compute<S>>(r.from_first<C>(i)));
   }
 }
 template <class C, class S>
@@ -237,10 +243,9 @@ void write_range(S* out, const Range& r) {
   switch (r.kind) {
     case Range::Kind::whole: return write(out, n, [=](auto i) { return r.whole(i); });
     case Range::Kind::forward:
-      if constexpr (std::is_same_v<S, C>) return write_forward(out, n, r.first, r.step);
-      if constexpr (sizeof(S) == 2 && std::is_same_v<Compute<S>, float> && std::is_same_v<C, float>)
-        return write_forward_halves(out, n, r.first, r.step);
-      return write(out, n, [=](auto i) { return r.template forward<C>(i); });
+      if constexpr (std::is_floating_point_v<Compute<S>> && sizeof(S) != 1)
+        return write_forward<std::conditional_t<sizeof(S) == 2, float, double>>(out, r);
+      return;  // of integers nobody asks for it
     case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r);
     case Range::Kind::powers: return write(out, n, [=](auto i) { return r.template power<C>(i); });
   }

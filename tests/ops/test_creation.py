@@ -72,12 +72,38 @@ def test_a_dtype_that_is_not_that_of_out(make, device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_long_ranges(dtype, device):
-    """Each element is rounded as if it were computed alone: nothing is fused or added up."""
-    for n, start, step in ((1, 0.5, 0.1), (70_001, -3.3, 0.1), (200_000, 1e6, -7.7)):
+    """Counted exactly: steps that are sums of powers of 2."""
+    for n, start, step in ((1, 0.5, 0.25), (70_001, -3.5, 0.125), (200_000, 1e4, -0.0625)):
         ours = torch.arange(start, start + (n - 0.5) * step, step, device=device,
                                 dtype=getattr(torch, dtype))  # fmt: skip
         expected = (np.float64(start) + np.arange(n) * np.float64(step)).astype(dtype)
         assert (ours.cpu().numpy() == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_ranges_bit_by_bit(dtype, device, reference):
+    """A vector starts anew from its first number, rounded; the rest counts from the start."""
+    for n in (1, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000):
+        for start, step in ((0.0, 0.1), (-5.5, 0.37), (700.0, -3.3)):
+            end = start + (n - 0.5) * step
+            ours = torch.arange(start, end, step, device=device, dtype=getattr(torch, dtype))
+            theirs = reference.arange(start, end, step, dtype=getattr(reference, dtype))
+            assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64"])
+def test_powers_bit_by_bit(dtype, device, reference):
+    """Exponents and powers are float64, between ends that are rounded first."""
+    for n in (1, 2, 3, 8, 33, 200):
+        for start, end, base in (
+            (-2.5, 1.3, 10.0),
+            (0.1, 3.7, 10.0),
+            (3, -1, 2.5),
+            (1.9, 2.1, 2.0),
+        ):
+            ours = torch.logspace(start, end, n, base, device=device, dtype=getattr(torch, dtype))
+            theirs = reference.logspace(start, end, n, base, dtype=getattr(reference, dtype))
+            assert ours.tolist() == theirs.tolist()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
