@@ -198,11 +198,12 @@ void fill(const View& out, Scalar value) {
   });
 }
 
+// Of a range, the numbers [begin, end).
 template <class S, class F>
-void write(S* out, std::int64_t n, F value) {
-  for (std::int64_t i = 0; i < n; ++i) store(out + i, convert<Compute<S>>(value(i)));
+void write(S* out, std::int64_t begin, std::int64_t end, F value) {
+  for (std::int64_t i = begin; i < end; ++i) store(out + i, convert<Compute<S>>(value(i)));
 }
-// The numbers from the i-th on that lie in whole vectors of Range::forward.
+// Those from the i-th on that lie in whole vectors of Range::forward.
 template <int kLanes, class C, class T>
 CLONES void write_vectors(T* to, std::int64_t n, std::int64_t i, const Range& r) {
   const C step = C(r.step);
@@ -212,50 +213,75 @@ CLONES void write_vectors(T* to, std::int64_t n, std::int64_t i, const Range& r)
   }
 }
 template <class C, class S>
-void write_forward(S* out, const Range& r) {
+void write_forward(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
   constexpr int kLanes = int(32 / sizeof(S));
-  for (std::int64_t begin = 0; begin < r.count; begin += r.part) {
-    const std::int64_t n = std::min(r.part, r.count - begin);
-    const std::int64_t whole = Range::in_vectors(n, kLanes);
+  const auto one = [&](std::int64_t i) { return r.forward<C>(i); };
+  while (begin < end) {
+    const std::int64_t part = begin / r.part * r.part, n = std::min(r.part, r.count - part);
+    const std::int64_t last = std::min(end, part + n);
+    std::int64_t i = std::min(last, part + (begin - part + kLanes - 1) / kLanes * kLanes);
+    write(out, begin, i, one);
+    const std::int64_t vectors = std::min(last, part + Range::in_vectors(n, kLanes)) - i;
+    const std::int64_t whole = i + std::max<std::int64_t>(0, vectors / kLanes * kLanes);
     if constexpr (sizeof(S) == 2) {
       constexpr std::int64_t kBlock = 1024;
       float block[kBlock];
-      for (std::int64_t at = 0; at < whole; at += kBlock) {
-        const std::int64_t here = std::min(kBlock, whole - at);
-        write_vectors<kLanes, C>(block, here, begin + at, r);
-        convert_row(out + begin + at, block, here);
+      for (std::int64_t count; i < whole; i += count) {
+        count = std::min(kBlock, whole - i);
+        write_vectors<kLanes, C>(block, count, i, r);
+        convert_row(out + i, block, count);
       }
-    } else {
-      write_vectors<kLanes, C>(out + begin, whole, begin, r);
+    } else if (i < whole) {
+      write_vectors<kLanes, C>(out + i, whole - i, i, r);
     }
-    for (std::int64_t i = begin + whole; i < begin + n; ++i)
-      store(out + i, convert<Compute<S>>(r.from_first<C>(i)));
+    write(out, whole, last, one);
+    begin = last;
+  }
+}
+// from + by * (first, first + up, first + 2 up, ...). The sum of two integers as doubles is exact,
+// and they become doubles in vectors on every processor.
+template <class C>
+CLONES void write_steps(C* to, std::int64_t n, C from, C by, std::int64_t first, int up) {
+  constexpr std::int64_t kBlock = 1 << 16;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const int count = static_cast<int>(std::min(kBlock, n - begin));
+    const auto base = static_cast<double>(first + up * begin);
+    for (int i = 0; i < count; ++i) to[begin + i] = std::fma(by, C(base + up * i), from);
   }
 }
 template <class C, class S>
-CLONES void write_from_both_ends(S* out, const Range& r) {
-  for (std::int64_t i = 0; i < r.count; ++i)
-    store(out + i, convert<Compute<S>>(r.from_both_ends<C>(i)));
+void write_from_both_ends(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
+  if constexpr (std::is_same_v<C, S>) {
+    const std::int64_t middle = std::clamp(r.count / 2, begin, end);
+    write_steps<C>(out + begin, middle - begin, C(r.first), C(r.step), begin, 1);
+    write_steps<C>(out + middle, end - middle, C(r.last), -C(r.step), r.count - 1 - middle, -1);
+  } else {
+    write(out, begin, end, [&](auto i) { return r.template from_both_ends<C>(i); });
+  }
 }
 template <class C, class S>
-void write_range(S* out, const Range& r) {
-  const auto n = r.count;
+void write_range(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
   switch (r.kind) {
-    case Range::Kind::whole: return write(out, n, [=](auto i) { return r.whole(i); });
+    case Range::Kind::whole: return write(out, begin, end, [=](auto i) { return r.whole(i); });
     case Range::Kind::forward:
       if constexpr (std::is_floating_point_v<Compute<S>> && sizeof(S) != 1)
-        return write_forward<std::conditional_t<sizeof(S) == 2, float, double>>(out, r);
+        write_forward<std::conditional_t<sizeof(S) == 2, float, double>>(out, r, begin, end);
       return;  // of integers nobody asks for it
-    case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r);
-    case Range::Kind::powers: return write(out, n, [=](auto i) { return r.template power<C>(i); });
+    case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r, begin, end);
+    case Range::Kind::powers:
+      return write(out, begin, end, [=](auto i) { return r.template power<C>(i); });
   }
 }
 void range(const View& out, const Range& r) {
+  constexpr std::int64_t kGrain = 1 << 15;
+  const std::int64_t grain = r.kind == Range::Kind::powers ? kGrain / 16 : kGrain;
   dispatch_all(out.dtype, [&]<class S>(Type<S>) {
-    if (r.computed == DType::float32)
-      write_range<float>(out.as<S>(), r);
-    else
-      write_range<double>(out.as<S>(), r);
+    parallel_for(r.count, grain, [&](std::int64_t begin, std::int64_t end) {
+      if (r.computed == DType::float32)
+        write_range<float>(out.as<S>(), r, begin, end);
+      else
+        write_range<double>(out.as<S>(), r, begin, end);
+    });
   });
 }
 

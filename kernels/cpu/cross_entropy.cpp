@@ -26,9 +26,10 @@ std::vector<T> weights(const Shape& s, const View* weight) {
 }
 
 // Calls f(begin, end) for ranges of examples: rows where inner == 1, else columns of one image.
+// `read`: how many logits of each.
 template <class F>
-void each_example(const Shape& s, F f) {
-  const Index work = std::max<Index>(s.classes, 1);
+void each_example(const Shape& s, Index read, F f) {
+  const Index work = std::max<Index>(read, 1);
   if (s.inner == 1)
     return parallel_for(s.n, 1 + 4096 / work, [&](Index begin, Index end) { f(begin, end); });
   const Index size = std::max<Index>(64, 32768 / work), pieces = (s.inner + size - 1) / size;
@@ -153,7 +154,7 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
     const std::vector<T> w = weights<S>(s, weight);
     const Index* t = target.as<Index>();
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
-    each_example(s, [&](Index begin, Index end) {
+    each_example(s, s.classes, [&](Index begin, Index end) {
       T *const sums = log_sums.as<T>(), *const out = losses.as<T>();
       const S* x = scores_of(s, input.as<S>(), begin);
       const Index inner = s.inner, next = next_scores(s);
@@ -194,7 +195,7 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
     for (const T v : w) weight_sum += v;
     S* const out = grad_input.as<S>();
     const T* const sums = log_sums.as<T>();
-    each_example(s, [&](Index begin, Index end) {
+    each_example(s, s.classes, [&](Index begin, Index end) {
       const Index n = s.inner == 1 ? 0 : end - begin;
       Scratch<T> factors(n + 1), shares(n + 1);
       Scratch<Index> classes(n + 1);
@@ -236,7 +237,7 @@ void nll(const Shape& s, const View& input, const View& target, const View* weig
     using T = Compute<S>;
     const std::vector<T> w = weights<S>(s, weight);
     const Index* t = target.as<Index>();
-    each_example(s, [&](Index begin, Index end) {
+    each_example(s, 1, [&](Index begin, Index end) {
       const S* x = scores_of(s, input.as<S>(), begin);
       for (Index i = begin; i < end; ++i, x += next_scores(s)) {
         const Index c = class_of(s, t, i);
@@ -255,9 +256,10 @@ void nll_backward(const Shape& s, const View& grad, const View& target, const Vi
     const Index* t = target.as<Index>();
     const Index step = grad.numel == 1 ? 0 : 1;
     S* out = grad_input.as<S>();
-    std::fill_n(out, grad_input.numel, S{});
-    each_example(s, [&](Index begin, Index end) {
+    if (s.inner != 1) std::fill_n(out, grad_input.numel, S{});
+    each_example(s, s.classes, [&](Index begin, Index end) {
       S* to = scores_of(s, out, begin);
+      if (s.inner == 1) std::fill_n(to, (end - begin) * s.classes, S{});
       for (Index i = begin; i < end; ++i, to += next_scores(s))
         if (const Index c = class_of(s, t, i); c >= 0)
           store(to + c * s.inner, -w[c] * grad.as<T>()[i * step]);

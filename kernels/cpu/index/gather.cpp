@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/memory_order.h"
 #include "kernels/cpu/positions.h"
 #include "kernels/cpu/read_once.h"
 #include "kernels/cpu/runs.h"
+#include "kernels/parallel.h"
 #include "kernels/stored.h"
 
 namespace rushlight {
@@ -62,13 +64,14 @@ struct Exchange {
   }
 };
 
-constexpr std::int64_t kRun = 1 << 16;  // elements between two looks at Ctrl-C
+constexpr std::int64_t kRun = 1 << 16;    // elements between two looks at Ctrl-C
+constexpr std::int64_t kGrain = 1 << 14;  // elements that are worth a thread
 
-// f(first, n) for the runs of a line, however long it is.
+// f(first, n) for the runs of a line's elements [begin, end), however long it is.
 template <class F>
-void for_each_run(std::int64_t length, Interruptible& interruptible, const F& f) {
-  for (std::int64_t first = 0; first < length; first += kRun) {
-    const std::int64_t n = std::min(kRun, length - first);
+void for_each_run(std::int64_t begin, std::int64_t end, Interruptible& interruptible, const F& f) {
+  for (std::int64_t first = begin; first < end; first += kRun) {
+    const std::int64_t n = std::min(kRun, end - first);
     f(first, n);
     interruptible.done(n);
   }
@@ -87,7 +90,7 @@ bool is_inside(const View& index, std::int64_t size) {
   if (merged.rank != 1 || merged.strides[0] != 1) return false;
   Interruptible interruptible;
   bool inside = true;
-  for_each_run(merged.numel, interruptible, [&](std::int64_t first, std::int64_t n) {
+  for_each_run(0, merged.numel, interruptible, [&](std::int64_t first, std::int64_t n) {
     inside = inside && all_inside(merged.as<const std::int64_t>() + first, n, size);
   });
   return inside;
@@ -257,18 +260,18 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
   const IndexLines lines(index);
   const std::int64_t out_step = lines.step_of(out, out.strides);
   const std::int64_t base_step = lines.step_of(index, base.strides);
-  BadIndex bad;
-  dispatch_size(out.dtype, [&]<class S>(Type<S>) {
-    Positions<3> at(lines.rank, index.sizes, {out.strides, index.strides, base.strides});
+  // Of lines [line, end); stops at an index that lies outside.
+  const auto walk = [&]<class S>(Type<S>, std::int64_t line, std::int64_t end) -> BadIndex {
+    Positions<3> at(lines.rank, index.sizes, {out.strides, index.strides, base.strides}, line);
     Interruptible interruptible;
-    for (std::int64_t line = 0; line < lines.lines; ++line, at.next()) {
+    for (; line < end; ++line, at.next()) {
       S* to = out.as<S>() + at.offset[0];
       const auto* value = index.as<const std::int64_t>() + at.offset[1];
       const S* from = self.as<const S>() + at.offset[2];
       if (lines.step == 0) {  // one index for the whole line
         const std::int64_t v = read_once(value);
-        if (v < 0 || v >= size) return void(bad = {0, v, size});
-        for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+        if (v < 0 || v >= size) return {0, v, size};
+        for_each_run(0, lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
           copy_run(to + first * out_step, out_step, from + v * step + first * base_step, base_step,
                    n);
         });
@@ -278,12 +281,24 @@ BadIndex gather_elements(const View& out, const View& self, int dim, const View&
           const std::int64_t done =
               gather_run(to + first * out_step, out_step, from + first * base_step, step, base_step,
                          value + first * lines.step, lines.step, n, size);
-          if (done < n)
-            return void(bad = {0, read_once(value + (first + done) * lines.step), size});
+          if (done < n) return {0, read_once(value + (first + done) * lines.step), size};
           interruptible.done(n);
         }
       }
     }
+    return {};
+  };
+  BadIndex bad;
+  std::int64_t bad_at = lines.lines;
+  std::mutex guard;
+  dispatch_size(out.dtype, [&](auto type) {
+    const std::int64_t grain = 1 + kGrain / std::max<std::int64_t>(1, lines.length);
+    parallel_for(lines.lines, grain, [&](std::int64_t begin, std::int64_t end) {
+      const BadIndex found = walk(type, begin, end);
+      if (found.which < 0) return;
+      const std::lock_guard lock(guard);
+      if (begin < bad_at) bad_at = begin, bad = found;
+    });
   });
   return bad;
 }
@@ -299,32 +314,49 @@ BadIndex scatter_elements(const View& self, int dim, const View& index, const Vi
   const IndexLines lines(index);
   const std::int64_t src_step = lines.step_of(src, src.strides);
   const std::int64_t base_step = lines.step_of(index, base.strides);
-  const auto run = [&](const Scatter& scatter) {
+  // Of lines [line, end), the elements [begin, stop).
+  const auto walk = [&](const Scatter& scatter, std::int64_t line, std::int64_t end,
+                        std::int64_t begin, std::int64_t stop) {
     const auto item = std::int64_t(item_size(self.dtype));
-    Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides});
+    Positions<3> at(lines.rank, index.sizes, {src.strides, index.strides, base.strides}, line);
     Interruptible interruptible;
-    for (std::int64_t line = 0, some; line < lines.lines; line += some, at.skip(some)) {
+    for (std::int64_t some; line < end; line += some, at.skip(some)) {
       const char* from = src.as<const char>() + at.offset[0] * item;
       const auto* value = index.as<const std::int64_t>() + at.offset[1];
       char* to = self.as<char>() + at.offset[2] * item;
       some = 1;
       if (lines.step == 0) {
         if (const std::int64_t v = checked_index(value, size); v >= 0)
-          for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+          for_each_run(begin, stop, interruptible, [&](std::int64_t first, std::int64_t n) {
             scatter.along(to + (v * step + first * base_step) * item, base_step,
                           from + first * src_step * item, src_step, n, scatter.context);
           });
         continue;
       }
-      some = std::clamp<std::int64_t>(kRun / std::max<std::int64_t>(1, lines.length), 1, at.left());
+      some = std::clamp<std::int64_t>(kRun / std::max<std::int64_t>(1, stop - begin), 1,
+                                      std::min(at.left(), end - line));
       const Neighbours neighbours = {some, at.step(2), at.step(0), at.step(1)};
-      for_each_run(lines.length, interruptible, [&](std::int64_t first, std::int64_t n) {
+      for_each_run(begin, stop, interruptible, [&](std::int64_t first, std::int64_t n) {
         scatter.each(to + first * base_step * item, step, base_step, from + first * src_step * item,
                      src_step, value + first * lines.step, lines.step, n, size, neighbours,
                      scatter.context);
         interruptible.done(n * (some - 1));
       });
     }
+  };
+  // Elements that lie apart in another dimension than the indexed one never meet.
+  const auto run = [&](const Scatter& scatter) {
+    const View whole = in_memory_order(self);
+    if (index.numel < kGrain || whole.rank > 1 || (whole.rank && whole.strides[0] != 1))
+      return walk(scatter, 0, lines.lines, 0, lines.length);
+    if (lines.rank == dim)
+      return parallel_for(lines.lines, 1 + kGrain / lines.length, [&](auto begin, auto end) {
+        walk(scatter, begin, end, 0, lines.length);
+      });
+    // Wide parts, as each reads all lines.
+    const std::int64_t part = std::max<std::int64_t>(64, lines.length / num_threads());
+    parallel_for(lines.length, part,
+                 [&](auto begin, auto end) { walk(scatter, 0, lines.lines, begin, end); });
   };
   if (mode == ScatterMode::assign) {
     dispatch_size(self.dtype, [&]<class S>(Type<S>) { run(scatter_by<S>(Assign<S>())); });

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "bfloat16_product.h"
 #include "kernels/cpu/interruptible.h"
@@ -97,13 +99,19 @@ T spaced_dot(const T* a, Index a_step, const T* b, Index b_step, Index n) {
 
 template <class T>
 T strided_dot(Index n, const T* a, Index a_step, const T* b, Index b_step) {
-  double sum = 0;  // of the pieces
+  constexpr Index kPiece = 1 << 16;
   const bool dense = a_step == 1 && b_step == 1;
-  serial_for(n, [&](Index i, Index end) {
-    const T *x = a + i * a_step, *y = b + i * b_step;
-    sum += double(dense ? dense_dot(x, y, end - i) : spaced_dot(x, a_step, y, b_step, end - i));
+  const auto piece = [&](Index i) {
+    const Index first = i * kPiece, count = std::min(kPiece, n - first);
+    const T *x = a + first * a_step, *y = b + first * b_step;
+    return dense ? dense_dot(x, y, count) : spaced_dot(x, a_step, y, b_step, count);
+  };
+  if (n <= kPiece) return piece(0);
+  std::vector<T> sums(std::size_t((n + kPiece - 1) / kPiece));
+  parallel_for(Index(sums.size()), 1, [&](Index begin, Index end) {
+    for (; begin < end; ++begin) sums[std::size_t(begin)] = piece(begin);
   });
-  return static_cast<T>(sum);
+  return static_cast<T>(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 template <class S>

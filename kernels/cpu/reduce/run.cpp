@@ -274,7 +274,9 @@ void run(const Job& job, const Steps<Total>& steps) {
   constexpr std::int64_t grain = 1 << 15;
   const int threads = num_threads();
   if (threads > 1 && outputs < threads * (by_row ? kColumns : 4) && count * outputs > 2 * grain) {
-    const std::int64_t pieces = std::min<std::int64_t>(64, count * outputs / grain);
+    constexpr std::int64_t kJoined = 4096;  // totals, one by one, which takes longer than adding
+    const std::int64_t most = std::max<std::int64_t>(threads, kJoined / outputs);
+    const std::int64_t pieces = std::min({std::int64_t(64), most, count * outputs / grain});
     std::vector<Total> sums(static_cast<std::size_t>(pieces * outputs));
     parallel_for(pieces, 1, [&](std::int64_t a, std::int64_t b) {
       for (; a < b; ++a)
