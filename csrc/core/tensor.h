@@ -109,8 +109,8 @@ Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Devi
 // Whether nothing else refers to t or to its memory, which is ours and not lent: a backward pass
 // may write the next gradient over such a one.
 inline bool is_sole(const Tensor& t) {
-  return t->is_unique() && !t->base && t->storage->is_unique() && t->device.is_cpu() &&
-         !t->storage->release_memory;
+  return t->is_unique() && !t->base && !t->requires_grad && t->storage->is_unique() &&
+         t->device.is_cpu() && !t->storage->release_memory;
 }
 
 // A second body on the same storage, without history and not a view.
