@@ -8,27 +8,31 @@ namespace rushlight {
 
 // Values in equal steps. `computed` is what they are computed in: int64, float64 or float32.
 struct Range {
-  enum class Kind : std::uint8_t { whole, forward, from_both_ends, powers } kind;
+  enum class Kind : std::uint8_t { whole, forward, in_vectors, from_both_ends, powers } kind;
   DType computed;
   std::int64_t count;
   std::int64_t start = 0, by = 0;          // of whole
   double first = 0, last = 0, step = 0;    // of the others
   double base = 0;                         // what is raised to numbers from both ends
   DType each = DType::float32;  // the result's: of both ends, all is rounded to 16 bits
-  std::int64_t part = 0;  // of forward: as many numbers as PyTorch has in a thread
+  std::int64_t part = 0;  // of in_vectors: as many numbers as PyTorch has in a thread
 
   HOST_DEVICE std::int64_t whole(std::int64_t i) const { return start + i * by; }
+  template <class C>
+  HOST_DEVICE C forward(std::int64_t i) const {
+    return C(first) + C(i) * C(step);
+  }
   // PyTorch's CPU writes vectors of 32 bytes, and counts the numbers in each from its first one,
   // rounded; those of a part behind the last two whole vectors it counts from `first`.
-  static constexpr HOST_DEVICE std::int64_t in_vectors(std::int64_t n, std::int64_t lanes) {
+  static constexpr HOST_DEVICE std::int64_t whole_vectors(std::int64_t n, std::int64_t lanes) {
     return n - n % (2 * lanes);
   }
   template <class C>
-  HOST_DEVICE C forward(std::int64_t i) const {
+  HOST_DEVICE C in_vectors(std::int64_t i) const {
     const std::int64_t lanes = 32 / std::int64_t(item_size(each));
     const std::int64_t begin = i / part * part, n = part < count - begin ? part : count - begin;
     const std::int64_t lane = (i - begin) % lanes;
-    if (i - begin >= in_vectors(n, lanes)) return from_first<C>(i);
+    if (i - begin >= whole_vectors(n, lanes)) return from_first<C>(i);
     return std::fma(C(lane), C(step), rounded(from_first<C>(i - lane)));
   }
   template <class C>

@@ -261,7 +261,7 @@ def test_every_parameter_of_python_is_read():
 
 # The functions of rows in C++ that leave a parameter without a name, by the reason.
 UNNAMED = {
-    "the only layout there is": "arange_range empty_op empty_like_op full_like_op full_op "
+    "the only layout there is": "arange_range range_op empty_op empty_like_op full_like_op full_op "
     "constant_like new_empty new_full new_constant linspace_op logspace_op eye_op zeros_op ones_op "
     "scalar_tensor_op empty_strided_op rand_op randn_op randint_range randperm_op rand_like_op "
     "randn_like_op randint_like_range normal_size indices_op",

@@ -28,6 +28,7 @@ PYBIND11_MODULE(_C, m) {
   make_tensor_type(m);
   bind_from_data(m);
   bind_creation(m);
+  bind_ranges(m);
   bind_copy(m);
   bind_view(m);
   bind_index(m);

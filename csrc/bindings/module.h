@@ -7,6 +7,7 @@ namespace rushlight::python {
 void bind_types(pybind11::module_& m);       // dtype, device, Size
 void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
 void bind_creation(pybind11::module_& m);
+void bind_ranges(pybind11::module_& m);
 void bind_from_data(pybind11::module_& m);
 void bind_copy(pybind11::module_& m);        // to, clone, item, tolist, ...
 void bind_view(pybind11::module_& m);

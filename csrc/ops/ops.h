@@ -26,6 +26,7 @@ Tensor zeros_like(const Tensor& input);
 Tensor ones_like(const Tensor& input);
 Tensor full_like(const Tensor& input, Scalar value);
 Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o);
+Tensor range(Scalar start, Scalar end, Scalar step, const Options& o);  // up to and with end
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const Options& o);
 Tensor logspace(Scalar start, Scalar end, std::int64_t steps, double base, const Options& o);
 Tensor eye(std::int64_t n, std::int64_t m, const Options& o);

@@ -203,7 +203,7 @@ template <class S, class F>
 void write(S* out, std::int64_t begin, std::int64_t end, F value) {
   for (std::int64_t i = begin; i < end; ++i) store(out + i, convert<Compute<S>>(value(i)));
 }
-// Those from the i-th on that lie in whole vectors of Range::forward.
+// Those from the i-th on that lie in whole vectors of Range::in_vectors.
 template <int kLanes, class C, class T>
 CLONES void write_vectors(T* to, std::int64_t n, std::int64_t i, const Range& r) {
   const C step = C(r.step);
@@ -213,15 +213,15 @@ CLONES void write_vectors(T* to, std::int64_t n, std::int64_t i, const Range& r)
   }
 }
 template <class C, class S>
-void write_forward(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
+void write_in_vectors(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
   constexpr int kLanes = int(32 / sizeof(S));
-  const auto one = [&](std::int64_t i) { return r.forward<C>(i); };
+  const auto one = [&](std::int64_t i) { return r.in_vectors<C>(i); };
   while (begin < end) {
     const std::int64_t part = begin / r.part * r.part, n = std::min(r.part, r.count - part);
     const std::int64_t last = std::min(end, part + n);
     std::int64_t i = std::min(last, part + (begin - part + kLanes - 1) / kLanes * kLanes);
     write(out, begin, i, one);
-    const std::int64_t vectors = std::min(last, part + Range::in_vectors(n, kLanes)) - i;
+    const std::int64_t vectors = std::min(last, part + Range::whole_vectors(n, kLanes)) - i;
     const std::int64_t whole = i + std::max<std::int64_t>(0, vectors / kLanes * kLanes);
     if constexpr (sizeof(S) == 2) {
       constexpr std::int64_t kBlock = 1024;
@@ -264,8 +264,10 @@ void write_range(S* out, const Range& r, std::int64_t begin, std::int64_t end) {
   switch (r.kind) {
     case Range::Kind::whole: return write(out, begin, end, [=](auto i) { return r.whole(i); });
     case Range::Kind::forward:
+      return write(out, begin, end, [=](auto i) { return r.template forward<C>(i); });
+    case Range::Kind::in_vectors:
       if constexpr (std::is_floating_point_v<Compute<S>> && sizeof(S) != 1)
-        write_forward<std::conditional_t<sizeof(S) == 2, float, double>>(out, r, begin, end);
+        write_in_vectors<std::conditional_t<sizeof(S) == 2, float, double>>(out, r, begin, end);
       return;  // of integers nobody asks for it
     case Range::Kind::from_both_ends: return write_from_both_ends<C>(out, r, begin, end);
     case Range::Kind::powers:

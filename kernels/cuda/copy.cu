@@ -143,6 +143,7 @@ __global__ void range_items(Range r, void* out, DType dtype) {
     else
       store_as(out, i, dtype,
                r.kind == Range::Kind::forward          ? r.forward<C>(i)
+               : r.kind == Range::Kind::in_vectors     ? r.in_vectors<C>(i)
                : r.kind == Range::Kind::from_both_ends ? r.from_both_ends<C>(i)
                                                        : r.power<C>(i));
   }

@@ -91,6 +91,22 @@ def test_ranges_bit_by_bit(dtype, device, reference):
             assert ours.tolist() == theirs.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
+def test_range_with_its_end(dtype, device, reference):
+    """Counted in float32 where the numbers have 16 bits, else in float64."""
+    for start, end, step in ((0.1, 30, 0.1), (-5.5, 300.25, 0.37), (3, -7, -0.3), (1.9, 9.2, 2.5)):
+        if dtype == "int32" and abs(step) < 1:
+            continue  # torch divides by 0
+        ours = torch.range(start, end, step, device=device, dtype=getattr(torch, dtype))
+        theirs = reference.range(start, end, step, dtype=getattr(reference, dtype))
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_range_refuses_steps_that_become_0(device):
+    with pytest.raises(RuntimeError, match="step must be nonzero"):
+        torch.range(0, 5, 0.5, dtype=torch.int64, device=device)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64"])
 def test_powers_bit_by_bit(dtype, device, reference):
     """Exponents and powers are float64, between ends that are rounded first."""

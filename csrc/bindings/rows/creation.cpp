@@ -1,4 +1,6 @@
-// Tensors made by shape (zeros, full_like, ...) and by range (arange, eye, ...).
+// Tensors made by shape (zeros, full_like, ...). Ranges are in ranges.cpp.
+#include "bindings/rows/creation.h"
+
 #include "bindings/data.h"
 #include "bindings/formats.h"
 #include "bindings/module.h"
@@ -58,26 +60,6 @@ Tensor by_shape(const Shape& size, Dt dtype, Dv device, bool requires_grad, bool
   return by_shape(size, or_default(dtype), or_default(device), requires_grad, pin, value);
 }
 
-// The requested dtype and device; with an `out`, its own, from which the dtype may not differ.
-struct Chosen {
-  std::optional<DType> dtype;
-  std::optional<Device> device;
-  Chosen(const Out& out, Dt d, Dv v) : dtype(d), device(v) { take_options_of(out, dtype, device); }
-};
-
-// make(dtype, device), written to `out` if there is one: then its dtype and device are what they
-// would be by default.
-// A range fills an `out` of as many elements whatever its shape; any other is resized.
-Tensor in_shape_of(const Out& out, const Tensor& range) {
-  return out && out->numel() == range.numel() ? view(range, out->shape()) : range;
-}
-template <class Make>
-Tensor made(const char* op, const Out& out, Dt dtype, Dv device, bool requires_grad, Make make) {
-  if (!out) [[likely]]
-    return finish(make(dtype, device), requires_grad);
-  const Chosen of_out(out, dtype, device);
-  return deliver_new(op, out, make(of_out.dtype, of_out.device), requires_grad);
-}
 Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
                 bool pin, Format format) {
   if (out) {
@@ -97,8 +79,8 @@ Tensor empty_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, 
 Tensor constant(const char* op, const Shape& size, Scalar scalar, const Out& out, Dt dtype,
                 Dv device, bool requires_grad, bool pin) {
   const AnyNumber value{scalar, {}};
-  return made(op, out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return by_shape(size, d, v, false, pin, &value); });
+  return created(op, out, dtype, device, requires_grad,
+                 [&](Dt d, Dv v) { return by_shape(size, d, v, false, pin, &value); });
 }
 Tensor zeros_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, bool requires_grad,
                 bool pin) {
@@ -110,7 +92,7 @@ Tensor ones_op(const Shape& size, const Out& out, Dt dtype, Layout, Dv device, b
 }
 Tensor full_op(Listed size, AnyNumber fill_value, const Out& out, Dt dtype, Layout, Dv device,
                bool requires_grad, bool pin) {
-  return made("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
+  return created("full", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
     const DType kind =
         fill_value.complex ? complex_of(default_dtype()) : dtype_of(fill_value.scalar);
     return by_shape(size, d.value_or(kind), or_default(v), false, pin, &fill_value);
@@ -167,65 +149,10 @@ Tensor new_constant(const Tensor& self, const Shape& size, Dt dtype, Layout, Dv 
   return new_by_shape(self, size, dtype, device, requires_grad, pin, &value);
 }
 
-Tensor arange_range(Scalar start, Scalar end, Scalar step, const Out& out, Dt dtype, Layout,
-                    Dv device, bool requires_grad, bool pin) {
-  return made("arange", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    return in_shape_of(out, arange(start, end, step, Options{d, v, false, pin}));
-  });
-}
-Tensor arange_end(Scalar end, const Out& out, Dt dtype, Layout layout, Dv device,
-                  bool requires_grad, bool pin) {
-  return arange_range(0, end, 1, out, dtype, layout, device, requires_grad, pin);
-}
-// An end of linspace(): a scalar or a 0-d tensor.
-Scalar end_of_range(const char* op, const char* name, const Input& end) {
-  if (!end.tensor) return end.scalar;
-  if (end.tensor->dim())
-    fail<RuntimeError>(op, " only supports 0-dimensional start and end tensors, but got ", name,
-                       " with ", end.tensor->dim(), " dimension(s).");
-  return item(*end.tensor);
-}
-bool is_complex_end(const Input& end) { return end.tensor && is_complex(end.tensor->dtype()); }
-Tensor complex_linspace(const Input& start, const Input& end, std::int64_t steps, const Out& out,
-                        Dt dtype, Dv device, bool requires_grad) {
-  const auto part = [&](const Input& from, bool imaginary) -> Scalar {
-    if (!is_complex_end(from)) return imaginary ? Scalar(0.0) : end_of_range("linspace", "", from);
-    const Tensor t = detach(*from.tensor);
-    const Tensor one = imaginary ? imag(t) : real(t);
-    return end_of_range("linspace", "start or end", as_input(one));
-  };
-  return made("linspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    const DType kind = d.value_or(complex_of(default_dtype()));
-    if (!is_complex(kind))
-      fail<RuntimeError>("value cannot be converted to type ", c_name(kind), " without overflow\n",
-                         "linspace(): an end is complex, and dtype is ", kind);
-    const Options o{real_of(kind), v};
-    return in_shape_of(out, complex_of(linspace(part(start, false), part(end, false), steps, o),
-                                       linspace(part(start, true), part(end, true), steps, o)));
-  });
-}
-Tensor linspace_op(Input start, Input end, std::int64_t steps, const Out& out, Dt dtype, Layout,
-                   Dv device, bool requires_grad, bool pin) {
-  if (is_complex_end(start) || is_complex_end(end))
-    return complex_linspace(start, end, steps, out, dtype, device, requires_grad);
-  const Scalar from = end_of_range("linspace", "start", start),
-               to = end_of_range("linspace", "end", end);
-  return made("linspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    return in_shape_of(out, linspace(from, to, steps, Options{d, v, false, pin}));
-  });
-}
-Tensor logspace_op(Input start, Input end, std::int64_t steps, double base, const Out& out,
-                   Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
-  const Scalar from = end_of_range("logspace", "start", start),
-               to = end_of_range("logspace", "end", end);
-  return made("logspace", out, dtype, device, requires_grad, [&](Dt d, Dv v) {
-    return in_shape_of(out, logspace(from, to, steps, base, Options{d, v, false, pin}));
-  });
-}
 Tensor eye_op(std::int64_t n, std::optional<std::int64_t> m, const Out& out, Dt dtype, Layout,
               Dv device, bool requires_grad, bool pin) {
-  return made("eye", out, dtype, device, requires_grad,
-              [&](Dt d, Dv v) { return eye(n, m.value_or(n), Options{d, v, false, pin}); });
+  return created("eye", out, dtype, device, requires_grad,
+                 [&](Dt d, Dv v) { return eye(n, m.value_or(n), Options{d, v, false, pin}); });
 }
 Tensor scalar_tensor_op(AnyNumber s, Dt dtype, Layout, Dv device, bool requires_grad, bool pin) {
   return by_shape({}, dtype, device, requires_grad, pin, &s);
@@ -392,59 +319,6 @@ Shape:
 
 >>> torch.zeros(1).new_full((2,), 5)
 tensor([5., 5.]))");
-  overloads<&arange_end, &arange_range>(
-      m,
-      {"arange(end, *, out=None, dtype=None, layout=None, device=None, "
-       "requires_grad=False, pin_memory=False)",
-       "arange(start, end, step=1, *, out=None, dtype=None, layout=None, "
-       "device=None, requires_grad=False, pin_memory=False)"},
-      kOnly,
-      R"(The values start, start + step, ... up to but not including end.
-
-Args:
-    start: the first value; 0 when left out.
-    end: the bound, not included.
-    step: the difference between neighbours; not 0.
-    dtype: the dtype of the result; None for int64 if all are integers, else the default one.
-
-Shape:
-    the result is (n) with n = ceil((end - start) / step).
-
->>> torch.arange(1, 10, 3)
-tensor([1, 4, 7]))");
-  op<&linspace_op>(m,
-                   "linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, "
-                   "requires_grad=False, pin_memory=False)",
-                   with_complex(kOnly),
-                   R"(`steps` values at equal distances from start to end, both included.
-
-Args:
-    start: the first value.
-    end: the last value.
-    steps: how many values.
-
-Shape:
-    the result is (steps).
-
->>> torch.linspace(0, 1, 5)
-tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))");
-  op<&logspace_op>(m,
-                   "logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, "
-                   "device=None, requires_grad=False, pin_memory=False)",
-                   with_complex(kOnly),
-                   R"(The powers base^x for the values x of linspace(start, end, steps).
-
-Args:
-    start: the first exponent.
-    end: the last exponent.
-    steps: how many values.
-    base: the base.
-
-Shape:
-    the result is (steps).
-
->>> torch.logspace(0, 2, 3)
-tensor([  1.,  10., 100.]))");
   op<&eye_op>(
       m,
       "eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, "
