@@ -13,7 +13,8 @@ namespace {
 
 Tensor norm_backward(const Tensor& g, const Tensor& x, const Tensor& norm, const ReducedShape& over,
                      double ord) {
-  const Value zero(0), value(x), n(reshape(norm, over.kept)), grad(reshape(g, over.kept));
+  const Value zero(0), value(to(x, g.dtype())), n(reshape(norm, over.kept)),
+      grad(reshape(g, over.kept));
   if (ord == 0) return {};  // a count
   if (std::isinf(ord)) {
     const Tensor magnitude = abs(value).tensor();
@@ -70,7 +71,8 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, Op
         "linalg.vector_norm: Expected a floating point or complex tensor as input. "
         "Got ",
         scalar_name(given.dtype()), "\n", describe("input", given));
-  const Tensor input = dtype ? to(given, *dtype) : given;
+  const bool cast = dtype && !is_computed_in(given.dtype(), *dtype);
+  const Tensor input = cast ? to(given, *dtype) : given;
   const ReducedShape over(input, dims);
   if (over.count == 0 && (ord < 0 || std::isinf(ord)))
     fail<RuntimeError>("linalg.vector_norm cannot compute the ", ord,
@@ -79,14 +81,16 @@ Tensor vector_norm(const Tensor& given, double ord, Sizes dims, bool keepdim, Op
   Tensor out;
   {
     const GradMode off(false);
-    out = reduce_into_new(norm_kind(ord), input, over, keepdim, input.dtype(), ord);
+    out = reduce_into_new(norm_kind(ord), input, over, keepdim, dtype.value_or(input.dtype()), ord);
   }
   if (!needs_grad(input)) return out;
   return record("LinalgVectorNormBackward0", out,
                 showing(
                     "self result ord dim keepdim",
                     [over](Tensor g, Node& self, const Saved& x, const SavedOutput& y, double ord) {
-                      return Gradients(norm_backward(g, x.get(), y.get(self), over, ord));
+                      const Tensor input = x.get();
+                      const Tensor to_input = norm_backward(g, input, y.get(self), over, ord);
+                      return Gradients(to_input ? to(to_input, input.dtype()) : to_input);
                     },
                     Saved(input), SavedOutput(out), double(ord),
                     ReducedDims{over.mask, !dims.empty()}, keepdim),

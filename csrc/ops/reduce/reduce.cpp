@@ -109,11 +109,12 @@ DType sum_dtype(const Tensor& input, OptionalDtype wanted) {
 
 namespace {
 
-// The kernel gives int64 for integers and the own type for floats: for another dtype input is cast
-// first. Among integers a sum modulo 2^64 is one of each dtype; of bools, 1 and -1 are two trues.
+// The kernel gives int64 for integers, and floats of the type that it computes in: for another
+// dtype input is cast first. Among integers a sum modulo 2^64 is one of each dtype; of bools, 1 and
+// -1 are two trues.
 Tensor total(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
              DType dtype) {
-  if (dtype == input.dtype() && is_floating(dtype))
+  if (is_floating(dtype) && is_computed_in(input.dtype(), dtype))
     return reduce_into_new(kind, input, over, keepdim, dtype);
   const GradMode off(false);
   const bool cast = is_floating(dtype) || is_floating(input.dtype()) || dtype == DType::boolean;

@@ -26,6 +26,11 @@ struct ReducedDims {
   bool given = true;  // else None
 };
 SavedValue value_of(ReducedDims dims, Node&);
+// Whether kernels, which compute of `from` in float, may write `to` without a copy of the input.
+inline bool is_computed_in(DType from, DType to) {
+  return from == to ||
+         (to == DType::float32 && (from == DType::float16 || from == DType::bfloat16));
+}
 // One kernel call into a new tensor; without history.
 Tensor reduce_into_new(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
                        DType dtype, double parameter = 0);

@@ -17,6 +17,7 @@
 #include "kernels/parallel.h"
 #include "narrow_gemm.h"
 #include "openblas.h"
+#include "small_batch.h"
 #include "tile_gemm.h"
 #include "vector_product.h"
 #include "widened_batch.h"
@@ -250,6 +251,9 @@ void batched(const View& left, const View& right, const View& out, Scalar alpha,
   if constexpr (!std::is_integral_v<S> && !std::is_same_v<S, T>)
     if (widened_batch<S>(left, right, out, T(alpha.as_double()), T(beta.as_double()))) return;
   const std::int64_t batch = out.sizes[0];
+  if constexpr (std::is_floating_point_v<S>)
+    if (batch > 1 && small_batch<S>(left, right, out, T(alpha.as_double()), T(beta.as_double())))
+      return;
   // Large matrices one after another, each split; small ones whole, split among the threads.
   if (batch == 1 || products > 64 * kWorthwhile)
     for (std::int64_t i = 0; i < batch; ++i) one(i);

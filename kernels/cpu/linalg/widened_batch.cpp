@@ -8,6 +8,7 @@
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
+#include "small_batch.h"
 #include "strided_matrix.h"
 
 namespace rushlight {
@@ -43,10 +44,23 @@ struct Operand {
     }
     row_conversion(DType::float32, dtype_of<S>())(to, 1, from, 1, count * size);
   }
-  Matrix<const float> matrix(const float* widened, std::int64_t i) const {
-    return {widened + i * size, in_rows ? cols : rows, !in_rows};
+  View widened(float* from, std::int64_t count) const {
+    return {from,         DType::float32,      3,
+            count * size, {count, rows, cols}, {size, in_rows ? cols : 1, in_rows ? 1 : rows}};
   }
 };
+
+Matrix<const float> matrix(const View& v, std::int64_t i) {
+  const bool in_rows = v.strides[2] == 1;
+  return {v.as<float>() + i * v.strides[0], in_rows ? v.strides[1] : v.strides[2], !in_rows};
+}
+void multiply(const View& left, const View& right, const View& out, float alpha) {
+  if (small_batch<float>(left, right, out, alpha, 0)) return;
+  const std::int64_t m = out.sizes[1], n = out.sizes[2];
+  for (std::int64_t i = 0; i < out.sizes[0]; ++i)
+    gemm<float>(m, n, left.sizes[2], alpha, matrix(left, i), matrix(right, i), 0,
+                {out.as<float>() + i * m * n, n});
+}
 
 }  // namespace
 
@@ -71,9 +85,9 @@ bool widened_batch(const View& left, const View& right, const View& out, float a
       const std::int64_t count = std::min(room, end - i);
       first.widen(i, count, copy.data(), a.data());
       second.widen(i, count, copy.data(), b.data());
-      for (std::int64_t j = 0; j < count; ++j)
-        gemm<float>(m, n, k, alpha, first.matrix(a.data(), j), second.matrix(b.data(), j), 0,
-                    {sums.data() + j * m * n, n});
+      multiply(first.widened(a.data(), count), second.widened(b.data(), count),
+               {sums.data(), DType::float32, 3, count * m * n, {count, m, n}, {m * n, n, 1}},
+               alpha);
       narrow(out.as<S>() + i * m * n, 1, sums.data(), 1, count * m * n);
     }
   });

@@ -90,11 +90,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1):
     if not x.is_floating_point():
         result = (_C.conj(x) * y).sum(dim)
         return result.to(x.dtype)
-    product = x * y
-    dim = wrapped(dim, product.dim())
-    if product.dim() == 0:
-        return product
-    a, b = (t.movedim(dim, -1) for t in _C.broadcast_tensors(x, y))
+    a, b = _C.broadcast_tensors(x, y)
+    dim = wrapped(dim, a.dim())
+    if a.dim() == 0:
+        return a * b
+    a, b = a.movedim(dim, -1), b.movedim(dim, -1)
     return (a.unsqueeze(-2) @ b.unsqueeze(-1)).squeeze((-2, -1))
 
 

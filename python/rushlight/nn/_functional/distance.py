@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rushlight import _C
+from rushlight._arguments import wrapped
 from rushlight._C import Tensor
 from rushlight._table import Sequence, op
 
@@ -23,14 +24,19 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
-    x1, x2 = _C.broadcast_tensors(x1, x2)
     dtype: Any = _C.promote_types(x1.dtype, x2.dtype)
-    x1, x2 = x1.to(dtype), x2.to(dtype)
     # Of float16 and bfloat16 computed in float32, rounded once.
     computed: Any = _C.float32 if dtype in (_C.float16, _C.bfloat16) else dtype
-    n1 = _C.norm(x1, 2, dim, True, dtype=computed).clamp(min=eps)
-    n2 = _C.norm(x2, 2, dim, True, dtype=computed).clamp(min=eps)
-    return ((x1 / n1) * (x2 / n2)).sum(dim).to(dtype)
+    shape = _C.broadcast_tensors(x1, x2)[0].shape
+    dim = wrapped(dim, len(shape)) - max(len(shape), 1)
+
+    def normalized(x):  # before it is broadcast: of all pairs of rows, each row once
+        x = x.to(dtype)
+        if shape and (x.dim() < -dim or x.shape[dim] != shape[dim]):
+            x = x.expand(shape)
+        return x / _C.norm(x, 2, dim, True, dtype=computed).clamp(min=eps)
+
+    return (normalized(x1) * normalized(x2)).sum(dim).to(dtype)
 
 
 @op("torch", "nn.functional")
