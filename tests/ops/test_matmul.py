@@ -223,6 +223,7 @@ def test_few_columns_in_every_layout(device, dtype, n):
 def test_bfloat16_products(device):
     """Of every layout and odd size: the processor's own instructions take pairs along the depth."""
     sizes = [(4, 4, 300), (5, 33, 17), (13, 64, 65), (100, 7, 50), (64, 100, 1), (257, 129, 255)]
+    sizes += [(2, 33, 300), (3, 70, 257), (65, 2, 128)]
     rushlight.manual_seed(0)
     for m, n, k in sizes:
         for left, right in itertools.product(range(3), repeat=2):
@@ -271,7 +272,7 @@ def test_products_by_tiles(dtype, threads, device):
     sums are exact, whatever their order."""
     numpy = pytest.importorskip("numpy")
     random, before = numpy.random.default_rng(0), rushlight.get_num_threads()
-    sizes = [(2, 40, 300), (8, 130, 200), (16, 33, 600), (64, 257, 129), (129, 100, 1100),
+    sizes = [(2, 40, 300), (3, 15, 700), (7, 48, 90), (8, 130, 200), (16, 33, 600), (64, 257, 129), (129, 100, 1100),
              (300, 33, 17), (8200, 20, 70)]  # fmt: skip
     rushlight.set_num_threads(threads)
     try:

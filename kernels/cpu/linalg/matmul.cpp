@@ -9,6 +9,7 @@
 
 #include "amx.h"
 #include "bfloat16_product.h"
+#include "few_rows.h"
 #include "gemm.h"
 #include "integer_product.h"
 #include "kernels/cpu/convert.h"
@@ -126,6 +127,7 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
     return narrow_gemm<T>({m, n, k}, alpha, left.data, {left.row_stride, left.col_stride},
                           right.data, {right.row_stride, right.col_stride}, beta, out.data,
                           out.row_stride);
+  if (few_rows<T>(left, right, out, alpha, beta)) return;
   if (tile_gemm<T>(left, right, output_of(out, alpha, beta))) return;
   if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
     return multiply<T>(transposed(right), transposed(left), transposed(out), alpha, beta);
@@ -167,6 +169,22 @@ void multiply_tiny(const StridedMatrix<const S>& left, const StridedMatrix<const
     }
 }
 
+// By each column of `right`, as by a vector: of a few long ones of bfloat16, for which there are
+// instructions, quicker than a copy of `left`.
+template <class S>
+bool vector_products(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
+                     const StridedMatrix<S>& out, float alpha, float beta) {
+  const std::int64_t most = std::is_same_v<S, bfloat16> && left.cols >= 128 ? 3 : 1;
+  if (out.cols > most) return false;
+  for (std::int64_t j = 0; j < out.cols; ++j) {
+    const StridedMatrix<const S> vector{right.data + j * right.col_stride, right.rows, 1,
+                                        right.row_stride, 1};
+    const StridedMatrix<S> to{out.data + j * out.col_stride, out.rows, 1, out.row_stride, 1};
+    if (!vector_product<S>(left, vector, to, alpha, beta)) return false;  // nor would another one
+  }
+  return true;
+}
+
 // The same of 16-bit floats, summed in float.
 template <class S>
 void multiply_widened(const StridedMatrix<const S>& left, const StridedMatrix<const S>& right,
@@ -176,10 +194,8 @@ void multiply_widened(const StridedMatrix<const S>& left, const StridedMatrix<co
   constexpr std::int64_t kTiny = 128;  // products
   if (alpha != 0 && k > 0 && m <= kTiny && n <= kTiny && m * n * k <= kTiny)
     return multiply_tiny<S>(left, right, out, alpha, beta);
-  if (n == 1 && vector_product<S>(left, right, out, alpha, beta)) return;
-  if (m == 1 &&
-      vector_product<S>(transposed(right), transposed(left), transposed(out), alpha, beta))
-    return;
+  if (vector_products<S>(left, right, out, alpha, beta)) return;
+  if (vector_products<S>(transposed(right), transposed(left), transposed(out), alpha, beta)) return;
   if constexpr (std::is_same_v<S, bfloat16>)
     if (bfloat16_product(left, right, output_of(out, alpha, beta))) return;
   if (k == 0 || alpha == 0) return scale(out, beta);

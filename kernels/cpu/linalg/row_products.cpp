@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 #include "lane_sums.h"
 
@@ -91,9 +92,20 @@ Function<T> pick(Index rows, int columns) {
 }  // namespace
 
 template <class T>
-void row_products(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
+void row_products(const StridedMatrix<const T>& given, const StridedMatrix<const T>& right,
                   const StridedMatrix<T>& out, T alpha, T beta) {
-  const Index m = out.rows, n = out.cols, k = left.cols;
+  const Index m = out.rows, n = out.cols, k = given.cols;
+  // Vectors that lie across two lines of the cache take twice as long to read: of left, which is
+  // read most, there are none.
+  constexpr Index kLine = 64 / Index(sizeof(T)), kMany = 64;
+  const bool copies = n >= kMany && (given.row_stride % kLine != 0 ||
+                                     reinterpret_cast<std::uintptr_t>(given.data) % 64 != 0);
+  const Index apart = copies ? rounded_up(k, kLine) : given.row_stride;
+  Scratch<T> copy(std::size_t(copies ? m * apart : 0));
+  if (copies)
+    for (Index i = 0; i < m; ++i)
+      std::copy_n(given.data + i * given.row_stride, k, copy.data() + i * apart);
+  const StridedMatrix<const T> left{copies ? copy.data() : given.data, m, k, apart, 1};
   const Index groups = (m + kMost - 1) / kMost, height = (m + groups - 1) / groups;
   const Index deepest = kSlab / Index(sizeof(T)) / height / 16 * 16 * 4;
   for (Index d = 0; d < k; d += deepest) {

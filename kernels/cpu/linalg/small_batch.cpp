@@ -3,12 +3,11 @@
 #include "small_batch.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
 #include "kernels/parallel.h"
 #include "lane_sums.h"
+#include "panel_sums.h"
 #include "register_tile.h"
 #include "strided_matrix.h"
 
@@ -20,7 +19,6 @@ namespace {
 using Index = std::int64_t;
 constexpr Index kMostProducts = 65536;
 constexpr Index kPanelBytes = 16384;  // of a copy of `right`
-constexpr int kMostVectors = 4;       // of a row's columns at a time
 constexpr int kTogether = 8;          // sums over the depth
 
 // Of each matrix: `batch` elements after the one before.
@@ -47,117 +45,24 @@ Products<T> transposed(const Products<T>& p) {
           transposed(p.out), p.alpha, p.beta};
 }
 
-// One matrix, or the rows of it from `left` and `out` on.
+// All columns of the matrices [begin, end). `right` is read where it lies, or copied in rows.
 template <class T>
-struct Rows {
-  const T* left;
-  Index left_row, left_column;
-  const T* panel;
-  Index panel_row, k;
-  T* out;
-  Index out_row;
-  T alpha, beta;
-  __mmask16 last;  // lanes of the last vector
-};
-
-template <class T, int R, int V>
-[[gnu::always_inline, gnu::target("avx512f")]] inline void some_rows(const Rows<T>& s) {
-  using W = Wide<T>;
-  using Vector = typename W::Vector;
-  constexpr Index n = W::kLanes;
-  constexpr int kSets = R * V <= 2 ? 4 : R * V <= 4 ? 2 : 1;  // so that no sum waits for itself
-  const auto lanes = [&](int v) { return v + 1 < V ? first_lanes(n) : s.last; };
-  Vector sums[kSets][R][V] = {};
-  const auto add = [&](Vector(&to)[R][V], const T* a,
-                       const T* b) __attribute__((always_inline, target("avx512f"))) {
-    Vector columns[V];
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      columns[v] = W::load(lanes(v), b + v * n);
-      asm("" : "+v"(columns[v]));  // read once, not by each row: it may lie across cache lines
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) to[r][v] += a[r * s.left_row] * columns[v];
-  };
-  const T *a = s.left, *b = s.panel;
-  Index k = s.k;
-  if constexpr (kSets > 1)
-    for (; k >= kSets; k -= kSets)
-#pragma GCC unroll 4
-      for (int set = 0; set < kSets; ++set, a += s.left_column, b += s.panel_row)
-        add(sums[set], a, b);
-  for (; k; --k, a += s.left_column, b += s.panel_row) add(sums[0], a, b);
-#pragma GCC unroll 4
-  for (int set = 1; set < kSets; ++set)
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) sums[0][r][v] += sums[set][r][v];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      T* const to = s.out + r * s.out_row + v * n;
-      Vector result = s.alpha * sums[0][r][v];
-      if (s.beta != T(0)) result += s.beta * W::load(lanes(v), to);
-      W::store(to, lanes(v), result);
-    }
-}
-
-template <int V>
-constexpr int kRowsOf = V == 1   ? 8
-                        : V == 2 ? 6
-                                 : 4;  // their sums and columns are in registers
-
-template <class T, int V, int R = 1>
-[[gnu::always_inline, gnu::target("avx512f")]] inline void last_rows(const Rows<T>& s, Index rows) {
-  if constexpr (R < kRowsOf<V>) {
-    if (rows == R) return some_rows<T, R, V>(s);
-    last_rows<T, V, R + 1>(s, rows);
-  }
-}
-
-// Columns [c, c + n) of matrix i, as V vectors. `copy` has room for those of `right`, in rows.
-template <class T, int V>
-[[gnu::always_inline, gnu::target("avx512f")]] inline void columns(const Products<T>& p, Index i,
-                                                                   Index c, Index n, T* copy,
-                                                                   bool is_copied) {
-  constexpr Index kLanes = Wide<T>::kLanes, kRows = kRowsOf<V>;
-  const T* const right = p.right.data + i * p.right.batch + c * p.right.column;
-  const bool copies = p.right.column != 1;
-  if (copies && !is_copied)
-    for (int v = 0; v < V; ++v)
-      transpose_lanes(right + v * kLanes * p.right.column, p.right.column, n - v * kLanes, p.k,
-                      copy + v * kLanes, V * kLanes, first_lanes(kLanes));
-  Rows<T> s{p.left.data + i * p.left.batch,
-            p.left.row,
-            p.left.column,
-            copies ? copy : right,
-            copies ? V * kLanes : p.right.row,
-            p.k,
-            p.out.data + i * p.out.batch + c,
-            p.out.row,
-            p.alpha,
-            p.beta,
-            first_lanes(n - (V - 1) * kLanes)};
-  Index rows = p.m;
-  for (; rows >= kRows; rows -= kRows, s.left += kRows * s.left_row, s.out += kRows * s.out_row)
-    some_rows<T, int(kRows), V>(s);
-  last_rows<T, V>(s, rows);
-}
-
-// Of matrices whose last columns are V vectors.
-template <class T, int V>
-[[gnu::target("avx512f")]] void by_columns(const Products<T>& p, Index begin, Index end) {
-  constexpr Index kMost = kMostVectors * Wide<T>::kLanes;
+void by_columns(const Products<T>& p, Index begin, Index end) {
+  constexpr Index kLanes = Wide<T>::kLanes, kMost = kMostVectors * kLanes;
   alignas(64) T copy[kPanelBytes / sizeof(T)];
-  for (Index i = begin; i < end; ++i) {
-    Index c = 0;
-    for (; p.n - c > kMost; c += kMost) columns<T, kMostVectors>(p, i, c, kMost, copy, false);
-    columns<T, V>(p, i, c, p.n - c, copy, c == 0 && i > begin && p.right.batch == 0);
-  }
+  const bool copies = p.right.column != 1, copies_once = p.right.batch == 0 && p.n <= kMost;
+  for (Index i = begin; i < end; ++i)
+    for (Index c = 0; c < p.n; c += kMost) {
+      const T* const right = p.right.data + i * p.right.batch + c * p.right.column;
+      const Index n = std::min(kMost, p.n - c), width = rounded_up(n, kLanes);
+      if (copies && !(copies_once && i > begin))
+        for (Index v = 0; v < n; v += kLanes)
+          transpose_lanes(right + v * p.right.column, p.right.column, n - v, p.k, copy + v, width,
+                          first_lanes(kLanes));
+      add_panel<T>({p.left.data + i * p.left.batch, p.left.row, p.left.column,
+                    copies ? copy : right, copies ? width : p.right.row, p.m, n, p.k,
+                    p.out.data + i * p.out.batch + c, p.out.row, p.alpha, p.beta});
+    }
 }
 
 // Eight sums over the depth, of which `used` count.
@@ -266,11 +171,6 @@ bool small_batch(const View& left, const View& right, const View& out, T alpha, 
   const Products<T> other = transposed(p);
   const Index depth = cost_by_depth(p), columns = cost_by_columns(p), rows = cost_by_columns(other);
   if (std::min({depth, columns, rows}) == kNever) return false;
-  constexpr std::array by_vectors = {by_columns<T, 1>, by_columns<T, 2>, by_columns<T, 3>,
-                                     by_columns<T, 4>};
-  const auto of = [&](Index columns) {
-    return by_vectors[std::size_t((columns - 1) / Wide<T>::kLanes % kMostVectors)];
-  };
   const auto run = [&](const Products<T>& product, auto* f) {
     parallel_for(product.batch, 1 + kWorthwhile / (m * n * k),
                  [&](Index begin, Index end) { f(product, begin, end); });
@@ -278,9 +178,9 @@ bool small_batch(const View& left, const View& right, const View& out, T alpha, 
   if (depth <= std::min(columns, rows))
     run(m < n ? other : p, by_depth<T>);
   else if (columns <= rows)
-    run(p, of(n));
+    run(p, by_columns<T>);
   else
-    run(other, of(m));
+    run(other, by_columns<T>);
   return true;
 }
 #else
