@@ -4,6 +4,7 @@
 #include "../scan.h"
 
 #include <bit>
+#include <tuple>
 
 #include "../scan_formulas.h"
 #include "half.h"
@@ -49,34 +50,51 @@ CLONES void step_columns(const T* __restrict x, T* __restrict y, std::int64_t n,
   }
 }
 
-// Lines that lie side by side in both tensors: [outer][line][inner], dense. False: they do not.
-template <class T, class Sum, class Step>
-bool run_columns(const View& out, const View& in, int dim, Sum start, Step step) {
-  std::int64_t inner = 1, outer = 1;
+// Lines that lie side by side, [outer][line][inner], dense in all tensors; none: they do not.
+struct Columns {
+  Index outer = 1, length = 0, inner = 1;
+};
+template <class... V>
+Columns columns_of(int dim, const V&... views) {
+  Columns c;
+  const auto& in = std::get<0>(std::tie(views...));
+  const auto step = [&](int d, Index dense) { return ((views.strides[d] == dense) && ...); };
   for (int d = in.rank - 1; d > dim; --d) {
-    if (in.sizes[d] != 1 && (in.strides[d] != inner || out.strides[d] != inner)) return false;
-    inner *= in.sizes[d];
+    if (in.sizes[d] != 1 && !step(d, c.inner)) return {};
+    c.inner *= in.sizes[d];
   }
-  if (inner < 8 || in.strides[dim] != inner || out.strides[dim] != inner) return false;
-  const std::int64_t n = in.sizes[dim];
+  if (c.inner < 8 || !step(dim, c.inner)) return {};
   for (int d = dim - 1; d >= 0; --d) {
-    const std::int64_t dense = n * inner * outer;
-    if (in.sizes[d] != 1 && (in.strides[d] != dense || out.strides[d] != dense)) return false;
-    outer *= in.sizes[d];
+    if (in.sizes[d] != 1 && !step(d, in.sizes[dim] * c.inner * c.outer)) return {};
+    c.outer *= in.sizes[d];
   }
-  const std::int64_t pieces = (inner + kColumns - 1) / kColumns;
-  const std::int64_t grain = 1 + (1 << 14) / (n * std::min(inner, kColumns));
-  parallel_for(outer * pieces, grain, [&](std::int64_t from, std::int64_t to) {
+  c.length = in.sizes[dim];
+  return c;
+}
+// f(at, n): the elements of n neighbouring lines, from their first on, a step after the other.
+template <class F>
+void each_columns(const Columns& c, F f) {
+  const Index pieces = (c.inner + kColumns - 1) / kColumns;
+  const Index grain = 1 + (1 << 14) / (c.length * std::min(c.inner, kColumns));
+  parallel_for(c.outer * pieces, grain, [&](Index from, Index to) {
     Interruptible interruptible;
     for (; from < to; ++from) {
-      const std::int64_t first = from % pieces * kColumns, m = std::min(kColumns, inner - first);
-      const std::int64_t at = from / pieces * n * inner + first;
-      Sum sums[kColumns];
-      std::fill_n(sums, m, start);
-      for (std::int64_t i = 0; i < n; ++i, interruptible.done(m))
-        step_columns(in.as<const T>() + at + i * inner, out.as<T>() + at + i * inner, m, sums,
-                     step);
+      const Index first = from % pieces * kColumns;
+      f(from / pieces * c.length * c.inner + first, std::min(kColumns, c.inner - first),
+        interruptible);
     }
+  });
+}
+
+template <class T, class Sum, class Step>
+bool run_columns(const View& out, const View& in, int dim, Sum start, Step step) {
+  const Columns columns = columns_of(dim, in, out);
+  if (columns.length == 0) return false;
+  each_columns(columns, [&](Index at, Index n, Interruptible& interruptible) {
+    Sum sums[kColumns];
+    std::fill_n(sums, n, start);
+    for (Index i = 0; i < columns.length; ++i, at += columns.inner, interruptible.done(n))
+      step_columns(in.as<const T>() + at, out.as<T>() + at, n, sums, step);
   });
   return true;
 }
@@ -244,11 +262,42 @@ class RunningExtreme {
   std::int64_t at_ = 0;
 };
 
+// Step i of n neighbouring lines, of which `best` and `places` are the extremes so far.
+template <bool largest, class T, class C>
+CLONES void step_extremes(const T* __restrict x, T* __restrict y, Index* __restrict where, Index n,
+                          Index i, C* __restrict best, Index* __restrict places) {
+  for (Index c = 0; c < n; ++c) {
+    const C now = load(x + c), before = best[c];
+    const bool is_nan = now != now, was_nan = before != before;
+    const bool better = is_nan | (!was_nan & (largest ? now >= before : now <= before));
+    best[c] = better ? now : before;
+    places[c] = better ? i : places[c];
+  }
+  for (Index c = 0; c < n; ++c) store(y + c, best[c]);
+  std::copy_n(places, n, where);
+}
+template <bool largest, class T>
+bool extremes_of_columns(const View& values, const View& indices, const View& in, int dim) {
+  using C = Compute<T>;
+  const Columns columns = columns_of(dim, in, values, indices);
+  if (columns.length == 0) return false;
+  each_columns(columns, [&](Index at, Index n, Interruptible& interruptible) {
+    C best[kColumns];
+    Index places[kColumns];
+    for (Index c = 0; c < n; ++c) best[c] = load(in.as<const T>() + at + c), places[c] = 0;
+    for (Index i = 0; i < columns.length; ++i, at += columns.inner, interruptible.done(n))
+      step_extremes<largest>(in.as<const T>() + at, values.as<T>() + at, indices.as<Index>() + at,
+                             n, i, best, places);
+  });
+  return true;
+}
+
 template <bool largest>
 void extreme_of(const View& values, const View& indices, const View& in, int dim) {
   const Lines<3> lines(dim, in, values, indices);
   const auto [x_step, y_step, where_step] = lines.step;
   dispatch_all(in.dtype, [&]<class T>(Type<T>) {
+    if (in.rank && extremes_of_columns<largest, T>(values, indices, in, dim)) return;
     each_line(lines, [&](const auto& at) {
       const T* const x = in.as<const T>() + at[0];
       T* const y = values.as<T>() + at[1];

@@ -81,6 +81,11 @@ void add_rows(const Job& job, const Rows& rows, void* lanes) {
   }
 }
 
+template <class Lane>
+CLONES void fill(Lane* lanes, int n, Lane value) {
+  for (int k = 0; k < n; ++k) lanes[k] = value;
+}
+
 // `first`: what the totals were does not count.
 template <class Lane, class Total, class P>
 CLONES void join_lanes(Total* totals, const void* of_rows, int n, bool first) {
@@ -184,7 +189,7 @@ constexpr Steps<Total> steps_of() {
           .few = P::Join::kRounds ? kFewLanes / 2 : kFewLanes,
           .init = Total(P::init()),
           .add_lines = add_lines<P, T>,
-          .start = [](void* lanes, int n) { std::fill_n(static_cast<Lane*>(lanes), n, P::init()); },
+          .start = [](void* lanes, int n) { fill(static_cast<Lane*>(lanes), n, P::init()); },
           .add_rows = add_rows<P, T>,
           .join_lanes = join_lanes<Lane, Total, typename P::Join>,
           .fold = fold_columns<Total, typename P::Join>,

@@ -222,25 +222,32 @@ void totals_by_row(const Job& job, const Steps<Total>& steps, std::int64_t from,
 
 }  // namespace
 
+// Wrapped integers are read as signed ones.
+template <class O, class Total>
+[[gnu::always_inline]] inline Compute<O> value_of(Total total) {
+  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
+  return convert<Compute<O>>(static_cast<Value>(total));
+}
+template <class O, class Total>
+CLONES void write_dense(O* to, const Total* totals, std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) store(to + k, value_of<O>(totals[k]));
+}
+
 template <class Total>
 void write(const Job& job, std::int64_t from, const Total* totals, std::int64_t n) {
   if constexpr (std::is_same_v<Total, double>)
     if (job.to_center) return void(std::copy_n(totals, n, job.to_center + from));
-  // wrapped integers are read as signed ones
-  using Value = std::conditional_t<std::is_integral_v<Total>, std::int64_t, Total>;
   dispatch_all(job.out_dtype, [&]<class O>(Type<O>) {
-    const auto value = [&](std::int64_t i) {
-      return convert<Compute<O>>(static_cast<Value>(totals[i]));
-    };
     Cursor at(job.kept, 0, from);
     const Axis inner = job.kept.rank ? job.kept.axis[0] : Axis{1, 0, 0};
     for (std::int64_t i = 0; i < n;) {
       const std::int64_t count = std::min(inner.size - at.at[0], n - i);
       O* const to = static_cast<O*>(job.out) + at.out;
       if (inner.out == 1)
-        for (std::int64_t k = 0; k < count; ++k) store(to + k, value(i + k));
+        write_dense(to, totals + i, count);
       else
-        for (std::int64_t k = 0; k < count; ++k) store(to + k * inner.out, value(i + k));
+        for (std::int64_t k = 0; k < count; ++k)
+          store(to + k * inner.out, value_of<O>(totals[i + k]));
       at.skip(job.kept, 0, count), i += count;
     }
   });
