@@ -56,26 +56,49 @@ struct Root<float> {
 };
 
 template <class T>
+[[gnu::always_inline, gnu::target("avx512f")]] inline typename Wide<T>::Vector root_of(
+    typename Wide<T>::Vector v) {
+  using V = typename Wide<T>::Vector;
+  const V half = V{} + T(0.5), estimate = Root<T>::estimate(v);
+  V root = v * estimate, inverse = half * estimate;
+#pragma GCC unroll 2
+  for (int step = 0; step < Root<T>::kSteps; ++step) {
+    const V lacks = Root<T>::fused(-inverse, root, half);
+    root = Root<T>::fused(root, lacks, root);
+    inverse = Root<T>::fused(inverse, lacks, inverse);
+  }
+  return Root<T>::fused(Root<T>::fused(-root, root, v), inverse, root);
+}
+
+template <class T>
 [[gnu::target("avx512f")]] void roots(std::int64_t n, const T* x, T* y) {
   using W = Wide<T>;
   using V = typename W::Vector;
-  const V half = V{} + T(0.5);
-  for (std::int64_t i = 0; i < n; i += W::kLanes) {
-    const __mmask16 some = first_lanes(std::min(W::kLanes, n - i));
-    const V v = W::load(some, x + i);
-    if (Root<T>::unusual(v) & some) {
-      W::store(y + i, some, Root<T>::exact(v));
+  constexpr std::int64_t kLanes = W::kLanes;
+  constexpr int kTogether = 4;
+  std::int64_t i = 0;
+  for (; i + kTogether * kLanes <= n; i += kTogether * kLanes) {
+    V v[kTogether];
+    __mmask16 unusual = 0;
+#pragma GCC unroll 4
+    for (int k = 0; k < kTogether; ++k) {
+      v[k] = W::load(x + i + k * kLanes);
+      unusual |= Root<T>::unusual(v[k]);
+    }
+    if (unusual) {
+#pragma GCC unroll 4
+      for (int k = 0; k < kTogether; ++k)
+        W::store(y + i + k * kLanes, first_lanes(kLanes), Root<T>::exact(v[k]));
       continue;
     }
-    const V estimate = Root<T>::estimate(v);
-    V root = v * estimate, inverse = half * estimate;
-#pragma GCC unroll 2
-    for (int step = 0; step < Root<T>::kSteps; ++step) {
-      const V lacks = Root<T>::fused(-inverse, root, half);
-      root = Root<T>::fused(root, lacks, root);
-      inverse = Root<T>::fused(inverse, lacks, inverse);
-    }
-    W::store(y + i, some, Root<T>::fused(Root<T>::fused(-root, root, v), inverse, root));
+#pragma GCC unroll 4
+    for (int k = 0; k < kTogether; ++k)
+      W::store(y + i + k * kLanes, first_lanes(kLanes), root_of<T>(v[k]));
+  }
+  for (; i < n; i += kLanes) {
+    const __mmask16 some = first_lanes(std::min(kLanes, n - i));
+    const V v = W::load(some, x + i);
+    W::store(y + i, some, Root<T>::unusual(v) & some ? Root<T>::exact(v) : root_of<T>(v));
   }
 }
 
