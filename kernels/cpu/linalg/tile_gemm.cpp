@@ -233,7 +233,8 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
     return tile_gemm(transposed(right), transposed(left), transposed(output));
   }
   if (std::min(out.rows, out.cols) < 2 || (beta != T(0) && added.col_stride != 1)) return false;
-  if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= 128 && out.rows <= 16) {
+  if (left.col_stride == 1 && right.row_stride == 1 && left.cols >= 32 &&
+      out.rows <= (left.cols >= 128 ? 16 : 4)) {
     if (beta != T(0) && added.data != out.data)
       for (Index i = 0; i < out.rows; ++i)
         std::copy_n(added.data + i * added.row_stride, out.cols, out.data + i * out.row_stride);
