@@ -45,13 +45,13 @@ std::int64_t contiguous_strides(Sizes sizes, Strides& strides) {
 }
 
 bool contiguous(Sizes sizes, const Strides& strides) {
-  std::int64_t step = 1;
+  std::uint64_t step = 1;  // may wrap before a size of 0, where it says nothing
   bool dense = true;
   for (std::size_t d = sizes.size(); d-- > 0;) {
     if (sizes[d] == 0) return true;
     if (sizes[d] == 1) continue;
-    dense &= strides[d] == step;
-    step *= sizes[d];
+    dense &= std::uint64_t(strides[d]) == step;
+    step *= std::uint64_t(sizes[d]);
   }
   return dense;
 }

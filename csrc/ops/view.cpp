@@ -248,12 +248,12 @@ Tensor unsqueeze(const Tensor& input, std::int64_t dim) {
     strides[std::size_t(d)] = input->strides[std::size_t(d)];
     shape.push_back(input->shape[d]);
   }
+  shape.push_back(1);  // refuses a ninth dimension, before its stride is written
   strides[std::size_t(at)] =
-      at < input.dim() ? input->shape[at] * input->strides[std::size_t(at)] : 1;
-  shape.push_back(1);
+      at < input.dim() ? checked_mul(input->shape[at], input->strides[std::size_t(at)]) : 1;
   for (int d = at; d < input.dim(); ++d) {
-    strides[std::size_t(d + 1)] = input->strides[std::size_t(d)];
     shape.push_back(input->shape[d]);
+    strides[std::size_t(d + 1)] = input->strides[std::size_t(d)];
   }
   return make_view(
       "UnsqueezeBackward0", input, seen_as(input, shape, strides, input.offset()),
@@ -281,7 +281,8 @@ Tensor select(const Tensor& input, std::int64_t dim, std::int64_t index) {
     strides[std::size_t(shape.rank)] = input->strides[std::size_t(d)];
     shape.push_back(input->shape[d]);
   }
-  const std::int64_t offset = input.offset() + index * input->strides[std::size_t(at)];
+  const std::int64_t offset =
+      checked_add(input.offset(), checked_mul(index, input->strides[std::size_t(at)]));
   return make_view(
       "SelectBackward0", input, seen_as(input, shape, strides, offset),
       showing("self_sym_sizes dim index",
@@ -312,7 +313,8 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
   Shape shape = input.shape();
   Strides strides = input->strides;
   shape[at] = (last - first) / step + ((last - first) % step != 0);
-  const std::int64_t offset = input.offset() + first * strides[std::size_t(at)];
+  const std::int64_t offset =
+      checked_add(input.offset(), checked_mul(first, strides[std::size_t(at)]));
   if (shape[at] > 1) strides[std::size_t(at)] = checked_mul(strides[std::size_t(at)], step);
   return make_view(
       "SliceBackward0", input, seen_as(input, shape, strides, offset),
@@ -360,12 +362,13 @@ Tensor diagonal(const Tensor& input, std::int64_t offset, std::int64_t dim1, std
     shape.push_back(input->shape[d]);
   }
   strides[std::size_t(shape.rank)] =
-      input->strides[std::size_t(a)] + input->strides[std::size_t(b)];
+      checked_add(input->strides[std::size_t(a)], input->strides[std::size_t(b)]);
   shape.push_back(length);
   const std::int64_t start =
       length == 0 ? input.offset()
-                  : input.offset() + (skip >= 0 ? skip * input->strides[std::size_t(b)]
-                                                : -skip * input->strides[std::size_t(a)]);
+                  : checked_add(input.offset(),
+                                skip >= 0 ? checked_mul(skip, input->strides[std::size_t(b)])
+                                          : checked_mul(-skip, input->strides[std::size_t(a)]));
   return make_view("DiagonalBackward0", input, seen_as(input, shape, strides, start),
                    showing(
                        "self_sym_sizes offset dim1 dim2",
@@ -391,8 +394,8 @@ Tensor unfold(const Tensor& input, std::int64_t dim, std::int64_t size, std::int
     shape[at] = (n - size) / step + 1;
     strides[std::size_t(at)] = shape[at] > 1 ? checked_mul(step, old) : old;
   }
-  strides[std::size_t(shape.rank)] = old;
-  shape.push_back(size);
+  shape.push_back(size);  // refuses a ninth dimension, before its stride is written
+  strides[std::size_t(shape.rank - 1)] = old;
   return make_view("UnfoldBackward0", input, seen_as(input, shape, strides, input.offset()),
                    showing(
                        "self_sym_sizes dimension size step",

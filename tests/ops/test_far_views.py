@@ -1,0 +1,38 @@
+"""Views at the limits: a ninth dimension, offsets and strides near the end of 64 bits, lines of no
+elements. What is refused is refused before memory is touched, which the sanitizers' stage sees."""
+
+import pytest
+
+import rushlight as torch
+
+EIGHT = (1,) * 8
+NINTH = "at most 8 dimensions"
+
+
+@pytest.mark.parametrize("dim", [0, 3, 8, -1])
+def test_a_ninth_dimension(dim, device):
+    x = torch.ones(EIGHT, device=device)
+    for call in (
+        lambda: x.unsqueeze(dim),
+        lambda: torch.unsqueeze_copy(x, dim),
+        lambda: x.clone().unsqueeze_(dim),
+        lambda: x[None],
+        lambda: x[..., None],
+        lambda: x.unfold(min(dim, 7), 1, 1),
+    ):
+        with pytest.raises(RuntimeError, match=NINTH):
+            call()
+
+
+def test_strides_beyond_64_bits(device):
+    lines = torch.zeros(2, 0, device=device).as_strided((2, 0), (2**62, 1))
+    point = torch.zeros(1, device=device).as_strided((1, 1), (2**62, 2**62))
+    for call in (
+        lambda: lines[1],
+        lambda: lines[1:],
+        lambda: lines.unsqueeze(0),
+        lambda: point.diagonal(),
+    ):
+        with pytest.raises(RuntimeError, match="overflow"):
+            call()
+    assert (point + 1).tolist() == [[1]]
