@@ -89,7 +89,8 @@ static void check_inside(const Storage& s, DType dtype, Sizes sizes, const std::
                          std::int64_t offset) {
   const Extent e = extent_of(sizes, strides);
   if (offset < 0) fail<RuntimeError>("Tensor: invalid storage offset ", offset);
-  if (e.high < e.low) return;  // no elements
+  checked_mul(offset, std::int64_t(item_size(dtype)));  // even without elements: out= adds some
+  if (e.high < e.low) return;                           // no elements
   const std::int64_t low = checked_add(offset, e.low), high = checked_add(offset, e.high);
   const std::int64_t end = checked_mul(checked_add(high, 1), std::int64_t(item_size(dtype)));
   if (low < 0 || std::uint64_t(end) > s.bytes)

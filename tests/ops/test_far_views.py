@@ -24,6 +24,16 @@ def test_a_ninth_dimension(dim, device):
             call()
 
 
+@pytest.mark.parametrize("before", [1, 2, 200])
+def test_an_offset_beyond_64_bits_of_bytes(before, device):
+    """Resized by out=, such a tensor would begin before its memory: 2**62 elements are 2**64."""
+    memory = torch.zeros(400, device=device)
+    with pytest.raises(RuntimeError, match="overflow"):
+        out = memory.as_strided((0,), (1,), 2**62 - before)
+        torch.add(torch.ones(400, device=device), 1, out=out)
+    assert not memory.any()
+
+
 def test_strides_beyond_64_bits(device):
     lines = torch.zeros(2, 0, device=device).as_strided((2, 0), (2**62, 1))
     point = torch.zeros(1, device=device).as_strided((1, 1), (2**62, 2**62))

@@ -232,7 +232,7 @@ static void resize_to(const Tensor& out, const Tensor& fresh) {
   b.strides = fresh->strides;
   b.numel = fresh->numel;
   b.contiguous = fresh->contiguous;
-  const auto needed = std::size_t(b.offset + b.numel) * item_size(b.dtype);
+  const std::size_t needed = (std::size_t(b.offset) + std::size_t(b.numel)) * item_size(b.dtype);
   if (needed <= b.storage->bytes) return;
   b.offset = 0;
   b.storage = fresh->storage;
