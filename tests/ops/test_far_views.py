@@ -46,3 +46,13 @@ def test_strides_beyond_64_bits(device):
         with pytest.raises(RuntimeError, match="overflow"):
             call()
     assert (point + 1).tolist() == [[1]]
+
+
+def test_scattered_from_nothing(device):
+    index, nothing = torch.tensor(0, device=device), torch.zeros(0, device=device)
+    for shape in ((), (1,)):
+        for call in (torch.scatter, torch.scatter_add):
+            with pytest.raises(RuntimeError, match="no larger size than src"):
+                call(torch.ones(shape, device=device), 0, index, nothing)
+    with pytest.raises(RuntimeError, match="no larger size than src"):
+        torch.scatter_reduce(torch.ones((), device=device), 0, index, nothing, "sum")

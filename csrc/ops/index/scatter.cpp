@@ -76,8 +76,8 @@ void scatter_into(const char* op, const Tensor& self, int dim, const Tensor& giv
   if (index.numel() == 0) return;
   if (std::max(src.dim(), 1) != std::max(index.dim(), 1))
     fail<RuntimeError>("Index tensor must have the same number of dimensions as src tensor");
-  for (int d = 0; d < index.dim(); ++d)
-    if (index->shape[d] > size_at(src, d))
+  for (int d = 0; d < std::max(index.dim(), 1); ++d)
+    if (size_at(index, d) > size_at(src, d))
       fail<RuntimeError>("Expected index ", index.sizes(), " to be no larger than self ",
                          self.sizes(), " apart from dimension ", at,
                          " and to be no larger size than src ", src.sizes());
