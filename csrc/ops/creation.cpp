@@ -83,7 +83,7 @@ Tensor eye(std::int64_t n, std::int64_t m, const Options& o) {
   if (is_only_stored(dtype) && (is_integral(dtype) || dtype == DType::complex32))
     refuse_stored("eye", dtype);
   Tensor out = zeros({n, m}, dtype, device_of(o));
-  const std::int64_t length = std::min(n, m), stride = m + 1;
+  const std::int64_t length = std::min(n, m), stride = length ? checked_add(m, 1) : 1;
   if (length && !out.device().is_meta())
     backend(out.device()).copy->fill(stored_view_of(geometry(out, {&length, 1}, &stride, 0)), 1);
   return finish(out, o);

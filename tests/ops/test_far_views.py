@@ -56,3 +56,16 @@ def test_scattered_from_nothing(device):
                 call(torch.ones(shape, device=device), 0, index, nothing)
     with pytest.raises(RuntimeError, match="no larger size than src"):
         torch.scatter_reduce(torch.ones((), device=device), 0, index, nothing, "sum")
+
+
+def test_windows_and_results_beyond_64_bits(device):
+    F = torch.nn.functional
+    x = torch.ones(1, 1, 4, 4, device=device)
+    none = torch.ones(0, 1, 4, 4, device=device)
+    for size in ((2**62, 2**62), (2**32, 2**32)):
+        for image in (x, none):
+            for call in (F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
+                with pytest.raises(RuntimeError):
+                    call(image, size)
+    assert F.max_pool2d(x, 2**63 - 1, ceil_mode=True).tolist() == [[[[1]]]]
+    assert torch.eye(0, 2**63 - 1, device=device).shape == (0, 2**63 - 1)

@@ -24,7 +24,7 @@ std::int64_t result_size(std::int64_t in, std::int64_t kernel, std::int64_t stri
   const std::int64_t reach = checked_add(checked_mul(dilation, kernel - 1), 1);
   const std::int64_t room = checked_add(in, checked_mul(2, padding)) - reach;
   const std::int64_t up = checked_add(room, ceil_mode ? stride - 1 : 0);
-  std::int64_t size = (up >= 0 ? up / stride : -((-up + stride - 1) / stride)) + 1;
+  std::int64_t size = up / stride - (up % stride < 0) + 1;
   if (ceil_mode && checked_mul(size - 1, stride) >= checked_add(in, padding)) --size;
   return size;
 }
@@ -33,6 +33,11 @@ std::int64_t product(const Shape& shape, int begin, int end) {
   std::int64_t n = 1;
   for (int d = begin; d < end; ++d) n = checked_mul(n, shape[d]);
   return n;
+}
+
+// Also of no planes at all, whose tensors are of any size.
+void check_planes(const PoolShape& s) {
+  for (const std::int64_t* n : {s.in, s.result}) checked_mul(checked_mul(n[0], n[1]), n[2]);
 }
 
 void check_input(const char* name, int rank, const Tensor& input, bool takes_max) {
@@ -124,6 +129,7 @@ PooledShape pool_shape(const char* name, int rank, const Tensor& input, const Po
     fail<RuntimeError>("Given input size: (", channels, from, "). Calculated output size: (",
                        channels, to, "). Output size is too small\n", describe("input", input));
   }
+  check_planes(s);
   return {s, sizes};
 }
 
@@ -161,6 +167,7 @@ PooledShape adaptive_shape(const char* name, int rank, const Tensor& input, cons
     check_not_empty(dim - rank + d);
     sizes[dim - rank + d] = s.result[i];
   }
+  check_planes(s);
   return {s, sizes};
 }
 
