@@ -24,6 +24,12 @@ Limits limits_of(DType dtype) {
   });
 }
 
+// torch's words for the type of a number.
+std::string number_name(DType dtype) {
+  if (dtype == DType::int32 || !is_integral(dtype)) return text(c_name(dtype));
+  return text(dtype_name(dtype), "_t");
+}
+
 }  // namespace
 
 bool holds(DType dtype, Scalar value) {
@@ -39,13 +45,13 @@ void check_fits(std::string_view op, const char* argument, Scalar value, DType d
   if (holds(dtype, value)) [[likely]]
     return;
   const Limits of = limits_of(dtype);
-  const std::string name = dtype == DType::int32 ? "int" : text(dtype_name(dtype), "_t");
   const double d = value.as_double();
   const bool is_short = std::trunc(d) == d && std::fabs(d) < 1e6;
   const std::string number = value.is_floating() ? text(d, is_short ? ".0" : "") : text(value.i);
-  fail<RuntimeError>("value cannot be converted to type ", name, " without overflow\n", op,
-                     "(): ", argument, " is ", number, ", and ", dtype, " holds ", of.low, " to ",
-                     of.high, ": convert the tensor first, for example with .long() or .float()");
+  fail<RuntimeError>("value cannot be converted to type ", number_name(dtype),
+                     " without overflow\n", op, "(): ", argument, " is ", number, ", and ", dtype,
+                     " holds ", of.low, " to ", of.high,
+                     ": convert the tensor first, for example with .long() or .float()");
 }
 
 Tensor number_as(std::string_view op, const Tensor& number, DType dtype) {
@@ -54,9 +60,9 @@ Tensor number_as(std::string_view op, const Tensor& number, DType dtype) {
   if (dtype == DType::boolean)
     return scalar_tensor(Scalar(v.real != 0 || v.imag != 0), dtype, number.device());
   if (v.imag != 0)
-    fail<RuntimeError>("value cannot be converted to type ", c_name(dtype), " without overflow\n",
-                       op, "(): the number is ", v.real, " + ", v.imag, "j, and ", dtype,
-                       " holds real ones: convert the tensor first, for ",
+    fail<RuntimeError>("value cannot be converted to type ", number_name(dtype),
+                       " without overflow\n", op, "(): the number is ", v.real, " + ", v.imag,
+                       "j, and ", dtype, " holds real ones: convert the tensor first, for ",
                        "example with .cfloat()");
   check_fits(op, "value", Scalar(v.real), dtype);
   return scalar_tensor(Scalar(v.real), dtype, number.device());

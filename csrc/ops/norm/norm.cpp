@@ -235,6 +235,8 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
       fail<RuntimeError>(name, " should contain ", c, " elements not ", (*t)->numel(), "\n",
                          describe("input", input), "; ", describe(name, **t));
   }
+  if (training && bool(running_mean) != bool(running_var))
+    fail<ValueError>("running_mean and running_var must either both be None or neither be None");
   check_floating(input, "batch_norm");
   for (const auto& [t, name] : parameters) check_parameter("batch_norm", input, *t, name);
 

@@ -194,7 +194,10 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, Input value, Into in
         "masked_fill only supports a 0-dimensional value tensor, but got tensor with ",
         value.tensor->dim(), " dimension(s).");
   Tensor converted;
-  if (value.tensor && (*value.tensor)->number) {
+  const bool loses_part = value.tensor && is_complex(value.tensor->dtype()) &&
+                          !is_complex(input.dtype()) && value.tensor->device().is_cpu() &&
+                          !value.tensor->requires_grad();
+  if (loses_part || (value.tensor && (*value.tensor)->number)) {
     converted = number_as("masked_fill", *value.tensor, input.dtype());
     value.tensor = &converted;
   } else if (value.tensor && value.tensor->dtype() != input.dtype()) {
