@@ -193,3 +193,12 @@ def test_wrong_calls_say_what_torch_says(reference, call, on_device):
 @pytest.mark.parametrize("call", WRONG_VALUES, ids=range(len(WRONG_VALUES)))
 def test_wrong_values_say_what_torch_says(reference, call):
     says_what_torch_says(reference, call)
+
+
+def test_multilabel_margin_looks_at_every_class(device):
+    """Torch refuses those behind the first -1 too."""
+    x = rushlight.ones(2, 3, device=device)
+    for row in ([0, -7, -1], [0, -1, -5], [0, -1, 7]):
+        target = rushlight.tensor([row, [1, 2, -1]], device=device)
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            rushlight.nn.functional.multilabel_margin_loss(x, target)

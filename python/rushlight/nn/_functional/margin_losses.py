@@ -155,8 +155,8 @@ def multilabel_margin_loss(
         )
     x, y = (t.reshape(1, -1) if single else t for t in (input, target))
     n, c = x.shape
-    listed = (y < 0).to(_C.int64).cumsum(1) == 0
-    safe = _C.where(listed, y, _C.zeros_like(y))
+    listed = (y == -1).to(_C.int64).cumsum(1) == 0
+    safe = _C.where(y == -1, _C.zeros_like(y), y)  # any other class is looked up, and checked
     is_target = _C.zeros((n, c), dtype=x.dtype, device=x.device)
     is_target = is_target.scatter_add(1, safe, listed.to(x.dtype)) > 0
     # Of the other classes i, in order, those above x[y] - 1 count: their sum, less x[y] - 1 for
