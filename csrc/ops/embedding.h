@@ -8,11 +8,13 @@ namespace rushlight {
 // negative: none.
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse);
-// weight (rows, size), indices (n), offsets (bags) -> (bags, size); offsets: where each bag starts.
-// mode: "sum", "mean" or "max"; rows that are the padding take no part.
+// weight (rows, size), indices (n), offsets (bags) -> (bags, size); offsets: where each bag starts,
+// with include_last_offset (bags + 1) also where the last one ends; a GPU's ends at n all the same,
+// as the host does not wait. mode: "sum", "mean" or "max"; rows that are the padding take no part.
 Tensor embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
-                     std::string_view mode, const std::optional<Tensor>& per_sample_weights,
-                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
+                     std::string_view mode, std::optional<Tensor> per_sample_weights,
+                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse,
+                     bool include_last_offset);
 // The same of bags of `length` indices each (n, int64), where the device has a kernel for it.
 Tensor embedding_bags(const Tensor& weight, const Tensor& indices, std::int64_t length, bool means,
                       bool scale_grad_by_freq);

@@ -20,8 +20,8 @@ void check_kind(const Tensor& t) {
         describe("indices", t), "; convert with .long()");
 }
 
-// Where each bag ends; offsets say where it starts.
-std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total) {
+// Where each bag ends; offsets say where it starts, and with `last` also where the last one ends.
+std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total, bool last) {
   const Tensor host = contiguous(to(offsets, DType::int64, kCpu));
   const View v = view_of(host);
   const auto* at = v.as<const std::int64_t>();
@@ -34,8 +34,8 @@ std::vector<std::int64_t> ends_of(const Tensor& offsets, std::int64_t total) {
     fail<RuntimeError>("offsets[-1] can not be greater than input's length ", total,
                        " but got offsets[-1] of ", at[v.numel - 1]);
   std::vector<std::int64_t> ends(at + std::min<std::int64_t>(1, v.numel), at + v.numel);
-  if (v.numel) ends.push_back(total);
-  for (std::int64_t i = 0; i < v.numel; ++i)
+  if (v.numel && !last) ends.push_back(total);
+  for (std::int64_t i = 0; i < std::int64_t(ends.size()); ++i)
     if (ends[std::size_t(i)] < at[i])
       fail<RuntimeError>("offsets must not fall: offsets[", i, "] is ", at[i],
                          " and the bag ends at ", ends[std::size_t(i)]);
@@ -81,12 +81,13 @@ Tensor largest(const Tensor& rows, const Tensor& kept, const std::vector<std::in
 
 }  // namespace
 
-Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& offsets,
-                     std::string_view mode, const std::optional<Tensor>& per_sample_weights,
-                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& given_offsets,
+                     std::string_view mode, std::optional<Tensor> per_sample_weights,
+                     std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse,
+                     bool include_last_offset) {
   if (weight.dim() != 2) fail<RuntimeError>("'weight' must be 2-D");
   check_kind(given);
-  check_kind(offsets);
+  check_kind(given_offsets);
   if (per_sample_weights && per_sample_weights->dtype() != weight.dtype())
     fail<RuntimeError>(
         "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
@@ -94,7 +95,12 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
         scalar_name(weight.dtype()), "Tensor does not equal torch.",
         scalar_name(per_sample_weights->dtype()),
         "Tensor (while checking arguments for embedding_bag)");
-  Tensor indices, kept, bag_of, counts, each;
+  Tensor indices, kept, bag_of, counts, each, offsets = given_offsets;
+  if (include_last_offset) {
+    if (offsets.numel() == 0)
+      fail<RuntimeError>("include_last_offset: number of offset should be at least 1");
+    offsets = narrow(offsets, 0, 0, offsets.numel() - 1);
+  }
   {
     const GradMode off(false);
     indices = contiguous(to(given, DType::int64));
@@ -108,12 +114,21 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& given, const Tensor& of
                          " which is not in the valid range [0, ", weight->shape[0], ")\n",
                          describe("weight", weight));
     });
-    if (padding_idx >= 0) kept = apply<Ne>(indices, Scalar(padding_idx));
   }
-  const std::int64_t total = indices.numel();
   const bool on_meta = offsets.device().is_meta();
   const bool reads = !on_meta && (mode == "max" || !offsets.device().is_cuda());
-  const auto ends = reads ? ends_of(offsets, total) : std::vector<std::int64_t>();
+  const auto ends = reads ? ends_of(given_offsets, indices.numel(), include_last_offset)
+                          : std::vector<std::int64_t>();
+  if (reads && include_last_offset && (ends.empty() || ends.back() < indices.numel())) {
+    const std::int64_t used = ends.empty() ? 0 : ends.back();  // the rest is in no bag
+    indices = narrow(indices, 0, 0, used);
+    if (per_sample_weights) per_sample_weights = narrow(*per_sample_weights, 0, 0, used);
+  }
+  const std::int64_t total = indices.numel();
+  if (padding_idx >= 0) {
+    const GradMode off(false);
+    kept = apply<Ne>(indices, Scalar(padding_idx));
+  }
   const std::int64_t bags = offsets.numel();
   const std::int64_t length = kept ? 0 : length_of_all(ends);
   // Of more rows totals are wider than an element: reductions have them.

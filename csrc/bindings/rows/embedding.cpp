@@ -13,9 +13,10 @@ using Maybe = std::optional<Tensor>;
 using Word = std::string_view;
 
 Tensor bag_op(const Tensor& weight, const Tensor& indices, const Tensor& offsets, Word mode,
-              Maybe weights, std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+              Maybe weights, std::int64_t padding_idx, bool scale_grad_by_freq, bool sparse,
+              bool include_last_offset) {
   return embedding_bag(weight, indices, offsets, mode, weights, padding_idx, scale_grad_by_freq,
-                       sparse);
+                       sparse, include_last_offset);
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ tensor([[2.],
         [1.]]))");
   op<&bag_op>(m,
               "_embedding_bag_of(weight, indices, offsets, mode, per_sample_weights=None, "
-              "padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
+              "padding_idx=-1, scale_grad_by_freq=False, sparse=False, "
+              "include_last_offset=False)",
               As::function, "torch.nn.functional.embedding_bag() without its checks of shapes.");
   op<&one_hot>(m, "one_hot(input, num_classes=-1)", As::functional,
                R"(Class indices as rows of zeros with a single 1.

@@ -100,7 +100,7 @@ def embedding_bag(
         mode: "sum", "mean" or "max".
         sparse: True raises NotImplementedError: gradients are dense.
         per_sample_weights: a factor for each row, with "sum" only.
-        include_last_offset: offsets have one more element, the total length.
+        include_last_offset: offsets have one more element, where the last bag ends.
         padding_idx: a row that counts in no bag and gets no gradient.
 
     Shape: input (bags, n), or (total) with offsets (bags); weight (rows, d); output (bags, d).
@@ -117,6 +117,7 @@ def embedding_bag(
             )
         bags, length = input.shape
         offsets = _C.arange(bags, device=input.device) * length
+        include_last_offset = False
         ids = input.reshape(-1)
     elif input.dim() == 1:
         if offsets is None:
@@ -124,8 +125,6 @@ def embedding_bag(
         if offsets.dim() != 1:
             raise ValueError("offsets has to be a 1D Tensor")
         ids = input
-        if include_last_offset:
-            offsets = offsets[:-1]
     else:
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
@@ -157,5 +156,5 @@ def embedding_bag(
         embedding_renorm_(weight, ids, max_norm, norm_type)
     return _C._embedding_bag_of(
         weight, ids, offsets, mode, per_sample_weights, _padding(weight, padding_idx),
-        scale_grad_by_freq, sparse,
+        scale_grad_by_freq, sparse, include_last_offset,
     )  # fmt: skip

@@ -146,7 +146,7 @@ class EmbeddingBag(_Table):
         scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
         sparse: True raises NotImplementedError: gradients are dense.
-        include_last_offset: offsets have one more element, the total length.
+        include_last_offset: offsets have one more element, where the last bag ends.
         padding_idx: a row that counts in no bag and gets no gradient.
         device, dtype: of the parameters.
 
