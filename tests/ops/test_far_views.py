@@ -69,3 +69,18 @@ def test_windows_and_results_beyond_64_bits(device):
                     call(image, size)
     assert F.max_pool2d(x, 2**63 - 1, ceil_mode=True).tolist() == [[[[1]]]]
     assert torch.eye(0, 2**63 - 1, device=device).shape == (0, 2**63 - 1)
+
+
+def test_lines_of_one_far_element(device):
+    """What a stride leads to is not there: neither computed nor read."""
+    for dtype in (torch.float32, torch.complex64, torch.complex128):
+        memory = torch.ones(1, dtype=dtype, device=device)
+        line, square = memory.as_strided((1,), (2**62,)), memory.as_strided((1, 1), (2**62, 2**62))
+        for call in (torch.fft.fft, torch.fft.ifft, torch.fft.fft2):
+            assert call(square).flatten().tolist() == [1]
+        assert torch.fft.fft(line).tolist() == [1]
+        if not dtype.is_complex:  # complex ones are seen as pairs: refused
+            for call in (torch.cumsum, torch.cumprod, torch.sum, torch.softmax):
+                assert call(square, 0).flatten().tolist() == [1]
+            assert (square @ square).tolist() == [[1]]
+        assert torch.cat([square, square]).tolist() == [[1], [1]]

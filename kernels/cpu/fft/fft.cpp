@@ -48,6 +48,9 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
   const bool joins = run > together && 4 * left <= together && starts.strides[0][0] == 1;
   const Index in_run = (run + together - 1) / together - (joins && left);
   const Index blocks = starts.numel / run * in_run;
+  const bool steps = lines.length > 1;  // the stride of a single element may be anything
+  const Index out_step = steps ? lines.step[0] * out_width : 0;
+  const Index in_step = steps ? lines.step[1] * in_width : 0;
   const auto work = [&](Index begin, Index end) {
     Scratch<T> memory(std::size_t(4 * values * (together + together / 4)));
     for (; begin < end; ++begin) {
@@ -63,8 +66,8 @@ void each_block(const Lines<2>& lines, Index together, Index values, Index out_w
       }
       const Index size = values * count;
       T* const m = memory.data();
-      f(Block<T>{{count, to, lines.step[0] * out_width},
-                 {count, from, lines.step[1] * in_width},
+      f(Block<T>{{count, to, out_step},
+                 {count, from, in_step},
                  {m, m + size},
                  {m + 2 * size, m + 3 * size}});
     }
