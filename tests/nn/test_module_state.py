@@ -27,3 +27,12 @@ def test_what_is_applied_writes_to_the_parameter_itself(device):
     kinds = []
     layer._apply(lambda t: kinds.append(type(t)) or t)
     assert kinds[0] is nn.Parameter and layer.weight.requires_grad
+
+
+def test_a_state_without_data_changes_nothing(device):
+    layer = nn.Linear(2, 2, device=device)
+    before = layer.weight.tolist()
+    state = {"weight": torch.ones(2, 2), "bias": torch.ones(2, device="meta")}
+    with pytest.raises(RuntimeError, match='copying the parameter named "bias"'):
+        layer.load_state_dict(state)
+    assert layer.weight.tolist() == before

@@ -165,6 +165,17 @@ class StateDict:
                 stacklevel=2,
             )
 
+        def failed(words):
+            problems.append(
+                f'While copying the parameter named "{key}", whose dimensions in the model are '
+                f"{tensor.size()} and whose dimensions in the checkpoint are {new.size()}, an "
+                f"exception occurred : {words}."
+            )
+
+        if new.is_meta and not tensor.is_meta and not assign:  # before any is copied
+            failed(("Cannot copy out of meta tensor; no data!",))
+            return
+
         def copy():
             if not assign:
                 with no_grad():
@@ -183,11 +194,7 @@ class StateDict:
         try:
             copy()
         except Exception as error:
-            problems.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are '
-                f"{tensor.size()} and whose dimensions in the checkpoint are {new.size()}, an "
-                f"exception occurred : {error.args}."
-            )
+            failed(error.args)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies the entries of a state dict into the parameters and buffers.
