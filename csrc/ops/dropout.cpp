@@ -14,7 +14,11 @@ bool passes_through(const Tensor& input, double p, bool train) {
   if (!(p >= 0 && p <= 1))
     fail<RuntimeError>("dropout probability has to be between 0 and 1, but got ", p);
   if (p == 0 || !train || input.numel() == 0) return true;
-  if (!is_floating(input.dtype()))
+  if (is_complex(input.dtype()) && p < 1)
+    fail<NotImplementedError>(
+        "\"bernoulli_scalar_cpu_\" not implemented for '", scalar_name(input.dtype()),
+        "'\ndropout(): ", describe("input", input), "; drop its parts: torch.view_as_real(x)");
+  if (!is_floating(input.dtype()) && !is_complex(input.dtype()))
     fail<RuntimeError>("result type Float can't be cast to the desired output type ",
                        scalar_name(input.dtype()), "\ndropout(): ", describe("input", input));
   return false;

@@ -8,7 +8,7 @@ namespace py = pybind11;
 namespace rushlight::python {
 
 void bind_dropout(py::module_& m) {
-  constexpr As kFunction = As::function;
+  constexpr Row kFunction = with_complex(As::function);  // in evaluation, as they are
   op<&dropout>(m, "dropout(input, p, train)", kFunction,
                R"(Sets elements to 0 with probability p and multiplies the others by 1 / (1 - p).
 

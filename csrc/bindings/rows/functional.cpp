@@ -186,7 +186,7 @@ Tensor dropped(const Tensor& input, double p, bool training, Truth inplace) {
 
 void bind_dropouts(py::module_& m) {
   op<&dropped<&dropout, &dropout_>>(
-      m, "dropout(input, p=0.5, training=True, inplace=False)", As::functional,
+      m, "dropout(input, p=0.5, training=True, inplace=False)", with_complex(As::functional),
       R"(Sets elements to 0 with probability p and multiplies the others by 1 / (1 - p).
 
 Args:
@@ -198,7 +198,7 @@ Shape:
 >>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
 tensor([1., 1.]))");
   op<&dropped<&alpha_dropout, &alpha_dropout_>>(
-      m, "alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      m, "alpha_dropout(input, p=0.5, training=False, inplace=False)", with_complex(As::functional),
       R"(Dropout that keeps mean 0 and variance 1 behind a SELU (Klambauer et al., 2017).
 
 Args:
@@ -210,7 +210,8 @@ Shape:
 >>> torch.nn.functional.alpha_dropout(torch.ones(2), 0.5)
 tensor([1., 1.]))");
   op<&dropped<&feature_alpha_dropout, &feature_alpha_dropout_>>(
-      m, "feature_alpha_dropout(input, p=0.5, training=False, inplace=False)", As::functional,
+      m, "feature_alpha_dropout(input, p=0.5, training=False, inplace=False)",
+      with_complex(As::functional),
       R"(alpha_dropout of whole channels.
 
 Args:
