@@ -37,7 +37,8 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
     columns[std::size_t(rank - 1 - d)] = expand(reshape(positions, line), spatial);
   }
   const Tensor base = reshape(stack(columns, -1), {1, numel_of(spatial), rank + 1});
-  return reshape(matmul(base, transpose(theta, 1, 2)), result);
+  return named(reshape(matmul(base, transpose(theta, 1, 2)), result),
+               "AffineGridGeneratorBackward0");
 }
 
 }  // namespace rushlight

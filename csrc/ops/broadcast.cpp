@@ -8,7 +8,8 @@ std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors) {
   Shape common;
   for (const Tensor& t : tensors) common = broadcast(common.view(), t.sizes());
   std::vector<Tensor> views;
-  for (const Tensor& t : tensors) views.push_back(expand(t, common));
+  for (const Tensor& t : tensors)  // as in torch: the tensor itself, if it has the shape
+    views.push_back(t.shape() == common ? t : expand(t, common));
   return views;
 }
 

@@ -151,7 +151,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::string_view comp
   if (p == 2 && by_product && a.size(-1) && numel_of(whole)) return euclidean(a, b);
   const std::int64_t batches = numel_of(batch);
   const auto flat = [&](const Tensor& x) { return reshape(x, {batches, x.size(-2), x.size(-1)}); };
-  return view(between(flat(a), flat(b), p), whole);
+  return named(view(between(flat(a), flat(b), p), whole), "CdistBackward0");
 }
 
 Tensor pdist(const Tensor& input, double p) {

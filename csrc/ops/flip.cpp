@@ -52,15 +52,18 @@ Tensor rot90(const Tensor& input, std::int64_t k, Sizes dims) {
     fail<RuntimeError>("expected rotation dims to be different, but got dim0 = ", dims[0],
                        " and dim1 = ", dims[1]);
   const std::int64_t first = a, second = b;
-  switch (((k % 4) + 4) % 4) {
-    case 1: return transpose(flip(input, {&second, 1}), a, b);
-    case 2: {
-      const std::int64_t both[] = {first, second};
-      return flip(input, both);
+  const auto turned = [&]() -> Tensor {
+    switch (((k % 4) + 4) % 4) {
+      case 1: return transpose(flip(input, {&second, 1}), a, b);
+      case 2: {
+        const std::int64_t both[] = {first, second};
+        return flip(input, both);
+      }
+      case 3: return transpose(flip(input, {&first, 1}), a, b);
+      default: return clone(input);
     }
-    case 3: return transpose(flip(input, {&first, 1}), a, b);
-    default: return clone(input);
-  }
+  };
+  return named(turned(), "Rot90Backward0");
 }
 
 Tensor roll(const Tensor& input, Sizes shifts, Sizes dims) {

@@ -65,7 +65,7 @@ Tensor block_diag(const std::vector<Tensor>& blocks) {
     row = constant_pad_nd(row, {start, width - start - own}, 0);
     start += own;
   }
-  return cat(rows, 0);
+  return named(cat(rows, 0), "BlockDiagBackward0");
 }
 
 std::vector<Tensor> unravel_index(const Tensor& indices, const std::vector<std::int64_t>& shape) {

@@ -277,7 +277,7 @@ void bind_autograd(py::module_& m) {
   node.def("name",
            [](const Node& n) {
              const std::string_view title = n.title();
-             const bool is_own = title.find("Backward") == title.npos;
+             const bool is_own = title.find("Backward") == title.npos || title == "CopyBackwards";
              return is_own ? text("torch::autograd::", title) : std::string(title);
            })
       .def_property_readonly("next_functions", &next_functions)

@@ -45,7 +45,6 @@ struct FunctionNode final : Node {
     }
     release_locked(ctx, function);
   }
-  const char* title() const override { return title_text.c_str(); }
   void release_saved() override {
     if (kept.empty()) return;
     kept.clear();

@@ -277,10 +277,11 @@ Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Scalar 
   }
   // With 0, input is not read: a NaN in it does not spread.
   const Tensor first = beta.as_double() == 0 ? zeros_like(input) : scaled(input, beta);
-  if (is_reduced(common)) return add(first, scaled(outer(vec1, vec2), alpha));  // each is rounded
+  if (is_reduced(common))  // each is rounded
+    return named(add(first, scaled(outer(vec1, vec2), alpha)), "AddrBackward0");
   const Tensor column = unsqueeze(vec1, 1);
   const Input inputs[] = {as_input(first), as_input(vec2), as_input(column)};
-  return pointwise(pointwise_op<Addcmul>(), inputs, &alpha);
+  return named(pointwise(pointwise_op<Addcmul>(), inputs, &alpha), "AddrBackward0");
 }
 
 std::string matmul_library() { return backend(kCpu).matmul->library(); }

@@ -48,7 +48,7 @@ def cholesky(input: Tensor, upper: bool = False):
     return linalg.cholesky(input, upper=upper)
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, node="CholeskySolveBackward0")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
     """The x with A x = input, where A = L L^H, or L^H L with upper.
 
@@ -94,7 +94,7 @@ class _CholeskySolve(Function):
         return of_input.sum_to_size(ctx.shape), of_factor.sum_to_size(L.shape), None
 
 
-@op("torch", "Tensor", out=True)
+@op("torch", "Tensor", out=True, node="CholeskyInverseBackward0")
 def cholesky_inverse(input: Tensor, upper: bool = False):
     """The inverse of A = L L^H, or L^H L with upper.
 
