@@ -90,6 +90,56 @@ Node* gradient_node(Body& b) {
   return b.node ? b.node : accumulator(b);
 }
 
+// ---- forward mode
+
+static std::atomic<std::uint32_t> last_forward_level = 0;  // nodes are shared by threads
+
+std::uint32_t set_forward_level(std::int64_t level) {
+  const std::uint32_t before = forward_level;
+  if (level >= 0)
+    forward_level = std::uint32_t(level);
+  else if (!before)
+    forward_level = ++last_forward_level;
+  if (grad_mode == Recording::off || grad_mode == Recording::tangents) set_grad_enabled(false);
+  return before;
+}
+
+void mark_tangent(const Tensor& t) {
+  if (Node* node = gradient_node(*t.body())) node->tangents = forward_level * 2 + 1;
+}
+
+// Whether a node that was marked is among those before this one. Each is looked at once in a level.
+static bool leads_to_tangent(Node& from) {
+  const std::uint32_t no = forward_level * 2, yes = no + 1;
+  std::vector<std::pair<Node*, std::size_t>> path{{&from, 0}};
+  while (!path.empty()) {
+    auto& [node, at] = path.back();
+    if (node->tangents == yes) {
+      for (const auto& step : path) step.first->tangents = yes;
+      return true;
+    }
+    if (node->tangents == no || at == node->inputs) {
+      node->tangents = no;
+      path.pop_back();
+      continue;
+    }
+    if (Node* next = node->next(at++).node.get()) path.emplace_back(next, 0);
+  }
+  return false;
+}
+
+bool carries_tangent(const Tensor& t) {
+  if (!t || !forward_level) return false;
+  for (const Body* b :
+       {static_cast<const Body*>(t.body()), static_cast<const Body*>(t->base.get())})
+    if (b && b->requires_grad && b->node && leads_to_tangent(*b->node)) return true;
+  return false;
+}
+
+bool carries_tangent(const std::vector<Tensor>& list) {
+  return std::any_of(list.begin(), list.end(), [](const Tensor& t) { return carries_tangent(t); });
+}
+
 Node* grad_fn(Body& b) {
   Node* node = b.requires_grad || b.base ? gradient_node(b) : b.node;
   return node && node->inputs ? node : nullptr;

@@ -110,6 +110,7 @@ struct Node : Shared {
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
   BackwardPass* pass = nullptr;
   bool queued = false;
+  std::uint32_t tangents = 0;  // carries_tangent() of its outputs, if known, in which level
   Tensor incoming;
   std::unique_ptr<Tensor[]> incoming_many;  // where outputs > 1
   std::unique_ptr<Hooks> hooks;
@@ -193,13 +194,27 @@ void set_grad(const Tensor& t, Tensor grad);
 
 // Modes of this thread. Every op reads them, so they are inline: constinit spares the
 // call that would otherwise make sure of their initialisation. `off` is the user's choice, and
-// `off_inside` the library's: for a composition whose history is recorded as a whole.
-enum class Recording : std::uint8_t { on, off, off_inside };
+// `off_inside` the library's: for a composition whose history is recorded as a whole. `tangents` is
+// the user's `off` where forward mode is on: only what has a tangent is recorded, which it is found
+// by.
+enum class Recording : std::uint8_t { on, tangents, off, off_inside };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Recording grad_mode =
     Recording::on;
 inline bool grad_enabled() { return grad_mode == Recording::on; }
-inline void set_grad_enabled(bool enabled) { grad_mode = enabled ? Recording::on : Recording::off; }
+inline bool may_record() { return grad_mode <= Recording::tangents; }
 inline bool inference_enabled() { return inference_mode; }
+// The number of the level of forward mode that is open in this thread; 0: none.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint32_t forward_level = 0;
+inline void set_grad_enabled(bool enabled) {
+  grad_mode = enabled                            ? Recording::on
+              : forward_level && !inference_mode ? Recording::tangents
+                                                 : Recording::off;
+}
+// Opens a level, if none is open, with -1; returns the one before.
+std::uint32_t set_forward_level(std::int64_t level);
+void mark_tangent(const Tensor& t);  // it has one in the open level
+bool carries_tangent(const Tensor& t);  // or it was made from what has one
+bool carries_tangent(const std::vector<Tensor>& list);
 inline void set_inference_enabled(bool enabled) { inference_mode = enabled; }
 
 class GradMode {  // for a scope of the library's own code

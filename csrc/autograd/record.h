@@ -143,7 +143,8 @@ inline bool wants_grad(const std::vector<Tensor>& list) {
 
 template <class... T>
 bool needs_grad(const T&... inputs) {
-  return grad_enabled() && (wants_grad(inputs) || ...);
+  return may_record() && (wants_grad(inputs) || ...) &&
+         (grad_enabled() || (carries_tangent(inputs) || ...));
 }
 
 inline void connect(Node& node, const Tensor& t) { node.add_input(t); }

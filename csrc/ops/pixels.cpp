@@ -39,7 +39,7 @@ Tensor normalized_channels(const Tensor& x, const Tensor& mean, const Tensor& st
                          text(broadcast(given->sizes(), x.sizes())),
                          "\nmean and std need one value for each channel of the image");
   const std::int64_t channels = x.dim() < 3 ? 0 : x->shape[x.dim() - 3];
-  const bool records = grad_enabled() && (wants_grad(x) || wants_grad(mean) || wants_grad(std));
+  const bool records = may_record() && (wants_grad(x) || wants_grad(mean) || wants_grad(std));
   if (records || !is_plain(x) || !channels || !is_by_channel(mean, channels) ||
       !is_by_channel(std, channels))
     return ((Value(x) - Value(mean)) / Value(std)).tensor();

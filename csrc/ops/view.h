@@ -12,7 +12,7 @@ inline void link_to_base(const Tensor& out, const Tensor& input) {
   if (grad_mode == Recording::off_inside || (inference_enabled() && input->inference)) return;
   out->base = input->base ? input->base : input.ref();
   out->unrecorded = inference_enabled() ? Unrecorded::inference
-                    : grad_enabled()    ? input->unrecorded
+                    : may_record()      ? input->unrecorded
                                         : Unrecorded::no_grad;
   out->node_version = out->version();
 }

@@ -99,6 +99,8 @@ class Operator:
 class Recorded(Function):
     """A call whose gradients the operation's own formula gives."""
 
+    _is_operation = True
+
     @staticmethod
     def forward(ctx, operator, kernel, kwargs, *args):
         with no_grad():

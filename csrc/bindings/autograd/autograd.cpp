@@ -355,6 +355,8 @@ tensor([1.]))");
     True
 )");
   m.def("_set_inference_mode", &set_inference_enabled);
+  m.def("_set_forward_level", &set_forward_level);
+  m.def("_mark_tangent", &mark_tangent);
   m.def("_is_inference", [](const Tensor& t) { return t->inference; });
 }
 

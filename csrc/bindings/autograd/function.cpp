@@ -275,14 +275,15 @@ py::handle context_of(const Node& n) {
 void bind_function(py::module_& m) {
   m.def("_needs_grad", [](py::tuple args) {
     py::tuple out(args.size());
-    bool any = false;
+    bool any = false, tangents = false;
     for (std::size_t i = 0; i < args.size(); ++i) {
       const Tensor* t = as_tensor(args[i].ptr());
       const bool needs = t && wants_grad(*t);
       any |= needs;
+      tangents |= needs && carries_tangent(*t);
       out[i] = py::bool_(needs);
     }
-    return py::make_tuple(out, any && grad_enabled());
+    return py::make_tuple(out, any && may_record() && (grad_enabled() || tangents), tangents);
   });
   m.def("_finish_function", &finish);
   m.def("_saved_of",

@@ -145,7 +145,7 @@ Tensor written_to_self(const Tensor& self, const Tensor& result, const std::stri
                        "\n", name, "(): ", describe("self", self));
   // The result's own node becomes that of what it was written to. Not of a view, whose base has to
   // know which part of it was written.
-  const bool moves = grad_enabled() && result.requires_grad() && !is_leaf(*result.body()) &&
+  const bool moves = may_record() && result.requires_grad() && !is_leaf(*result.body()) &&
                      !self->base && self.dtype() == result.dtype() &&
                      self.device() == result.device() &&
                      self->storage.get() != result->storage.get();

@@ -142,7 +142,7 @@ inline bool is_unusual(const PointwiseOp& op, const Scalar* parameters) {
 inline const Body* bind_plain(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                               const Into& into, PointwiseCall& call, RowsOfCall& rows,
                               FewOfCall& few, unsigned& wanted) {
-  if (op.takes == Takes::shifts) return nullptr;
+  if (op.takes == Takes::shifts || grad_mode == Recording::tangents) return nullptr;
   if (op.parameters && (parameters[0].kind == Scalar::Kind::boolean || is_unusual(op, parameters)))
     return nullptr;
   const bool fresh = into.kind == Into::fresh;

@@ -69,6 +69,12 @@ Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* paramete
   return node;
 }
 
+bool any_tangent(const PointwiseOp& op, const Input* in) {
+  for (int i = 0; i < op.inputs; ++i)
+    if (in[i].tensor && carries_tangent(*in[i].tensor)) return true;
+  return false;
+}
+
 // A comparison whose 0 and 1 are written over its first operand: nothing flows to either from here.
 bool forgets_inputs(const PointwiseOp& op, const Tensor& target) {
   return op.index >= pointwise_op<Eq>().index && op.index <= pointwise_op<Ge>().index &&
@@ -182,7 +188,8 @@ Tensor pointwise(const PointwiseOp& op, const Input* in, const Scalar* parameter
     in_rows &= x.is_contiguous();
   }
   dense = in_rows;
-  const bool records = wanted && grad_enabled() && is_floating(result) && !op.constant;
+  const bool records = wanted && may_record() && is_floating(result) && !op.constant &&
+                       (grad_enabled() || any_tangent(op, in));
   const bool forgets = wanted && into.kind == Into::self && forgets_inputs(op, *into.target);
   for (int i = 0; dense && i < op.inputs; ++i) dense = !t[i] || t[i]->shape() == shape;
 

@@ -5,9 +5,9 @@ itself recorded where another one is being taken around it or an input requires 
 """
 
 import functools
-import threading
 
 from rushlight import _C
+from rushlight._func import checks
 from rushlight._func.batched import spread_over_levels
 from rushlight._func.dispatch import Draws
 from rushlight._func.trees import is_tensor, leaves, mapped
@@ -15,19 +15,29 @@ from rushlight._func.vmap import check_randomness
 from rushlight._grad_mode import enable_grad
 from rushlight.autograd.function import _Forwards
 
-_state = threading.local()
-
 
 class _Inside:
     """While a function is differentiated."""
 
     def __enter__(self):
-        self.outer = getattr(_state, "depth", 0)
-        _state.depth = self.outer + 1
+        self.outer = getattr(checks.state, "depth", 0)
+        checks.state.depth = self.outer + 1
         return self.outer > 0
 
     def __exit__(self, *error):
-        _state.depth = self.outer
+        checks.state.depth = self.outer
+
+
+class _ForwardLevel:
+    """While a function is called whose product with tangents is wanted: what depends on the marked
+    tensors is recorded under no_grad() too.
+    """
+
+    def __enter__(self):
+        self.outer = _C._set_forward_level(-1)
+
+    def __exit__(self, *error):
+        _C._set_forward_level(self.outer)
 
 
 def _watched(tree, name):
@@ -49,10 +59,12 @@ def _watched(tree, name):
 
 def _writable(tree):
     """The watched tensors as a function gets them in forward mode: it may write to them, as to any
-    result, and writes to the memory of its argument.
+    result, and writes to the memory of its argument. They have tangents in the open level.
     """
 
     def writable(x):
+        if is_tensor(x) and x.requires_grad:
+            _C._mark_tangent(x)
         if type(x) is not _C.Tensor or not x.requires_grad or not x.is_leaf:
             return x
         with enable_grad():
@@ -83,53 +95,19 @@ def _plain(tree, record):
     return tree if record else mapped(lambda x: x.detach() if is_tensor(x) else x, tree)
 
 
-def _picked(args, argnums):
-    indices = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for n in indices:
-        if not -len(args) <= n < len(args):
-            raise RuntimeError(
-                f"Got argnum={n}, but only {len(args)} positional inputs\n"
-                "argnums names arguments by position"
-            )
-    return tuple(n % len(args) for n in indices)
-
-
-# In whose words a value that holds something else than tensors is refused.
-_CALLS = {
-    "vjp": "vjp(f, *primals)",
-    "jacrev": "vjp(f, *primals)",
-    "jvp": "jvp(f, primals, tangents)",
-    "jacfwd": "jvp(f, primals, tangents)",
-    "linearize": "jvp(f, primals, tangents)",
-}
-
-
-def _call(function, args, kwargs, indices, watched, has_aux, name):
+def _call(function, args, kwargs, indices, watched, has_aux, call):
     args = list(args)
     for n, value in zip(indices, watched, strict=True):
         args[n] = value
     with enable_grad():
-        result = function(*args, **kwargs)
-    if has_aux and (not isinstance(result, tuple) or len(result) != 2):
-        raise RuntimeError(
-            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
-        )
-    value, aux = result if has_aux else (result, None)
-    call = _CALLS.get(name)
-    for part in leaves(value) if call else ():
-        if not is_tensor(part):
-            raise RuntimeError(
-                f"{call}: expected f(*primals) to return only tensors, got unsupported type "
-                f"{type(part)}"
-            )
-    return value, aux
+        return checks.value_and_aux(function(*args, **kwargs), has_aux, call)
 
 
-def _watched_call(function, args, kwargs, argnums, has_aux, nested, name, title):
+def _watched_call(function, args, kwargs, argnums, has_aux, nested, name, call):
     """(value, aux, the watched arguments, whether their derivative is recorded) of one call."""
-    indices = _picked(args, argnums)
+    indices = checks.positions(args, argnums)
     watched, recorded = _watched(tuple(args[n] for n in indices), name)
-    value, aux = _call(function, args, kwargs, indices, watched, has_aux, title)
+    value, aux = _call(function, args, kwargs, indices, watched, has_aux, call)
     return value, aux, watched, nested or recorded
 
 
@@ -154,7 +132,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     def wrapper(*args, **kwargs):
         with _Inside() as nested:
             value, aux, watched, record = _watched_call(
-                func, args, kwargs, argnums, has_aux, nested, "grad", "grad_and_value(f)"
+                func, args, kwargs, argnums, has_aux, nested, "grad", checks.OF_GRAD
             )
             if not is_tensor(value):
                 raise RuntimeError(
@@ -218,17 +196,18 @@ def vjp(func, *primals, has_aux=False):
     with _Inside() as nested:
         watched, recorded = _watched(primals, "vjp")
         record = nested or recorded
-        value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, "vjp")
+        value, aux = _call(func, primals, {}, range(len(primals)), watched, has_aux, checks.OF_VJP)
 
     def pull(cotangents, retain_graph=True, create_graph=None):
         outputs, weights = leaves(value), leaves(cotangents)
-        if len(outputs) != len(weights):
-            raise RuntimeError(
-                f"Expected pytree structure of cotangents to be the same as pytree structure of "
-                f"outputs to the function: {len(weights)} tensors for {len(outputs)}"
-            )
+        checks.alike(cotangents, value)
+        for w in weights:
+            if not is_tensor(w):
+                raise TypeError(
+                    f"gradients can be either Tensors or None, but got {type(w).__name__}"
+                )
         deeper = record or any(w.requires_grad for w in weights)
-        deeper = (deeper and _C.is_grad_enabled()) or getattr(_state, "depth", 0) > 0
+        deeper = (deeper and _C.is_grad_enabled()) or getattr(checks.state, "depth", 0) > 0
         return _plain(_gradients(outputs, watched, weights, keep=True, record=deeper), deeper)
 
     shown = _plain(value, record)
@@ -238,7 +217,8 @@ def vjp(func, *primals, has_aux=False):
 def _forward_product(value, watched, tangents, record):
     # The product with the Jacobian from the left is linear in its weights: the gradient by those
     # weights is the product from the right.
-    outputs = leaves(value)
+    every = leaves(value)
+    outputs = [o for o in every if o.is_floating_point() or o.is_complex()]
     with enable_grad(), _Forwards():
         weights = [_C.zeros_like(o).requires_grad_() for o in outputs]
         left = leaves(_gradients(outputs, watched, weights, record=True))
@@ -248,7 +228,8 @@ def _forward_product(value, watched, tangents, record):
         found = leaves(_gradients([g for g, _ in used], weights, [t for _, t in used],
                                   record=record))  # fmt: skip
     found = iter(found)
-    return mapped(lambda _: next(found), value)
+    flows = {id(o) for o in outputs}
+    return mapped(lambda o: next(found) if id(o) in flows else _C.zeros_like(o), value)
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
@@ -266,23 +247,14 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     >>> torch.func.jvp(lambda x: x * x, (torch.tensor(3.0),), (torch.tensor(1.0),))
     (tensor(9.), tensor(6.))
     """
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be "
-                "valid to call f(*primals)."
-            )
-    if len(leaves(primals)) != len(leaves(tangents)):
-        raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python "
-            "structure."
-        )
+    checks.tangents_of(primals, tangents)
     with _Inside() as nested:
         watched, recorded = _watched(primals, "jvp")
         record = nested or recorded or any(t.requires_grad for t in leaves(tangents))
-        value, aux = _call(
-            func, primals, {}, range(len(primals)), _writable(watched), has_aux, "jvp"
-        )
+        with _ForwardLevel():
+            value, aux = _call(
+                func, primals, {}, range(len(primals)), _writable(watched), has_aux, checks.OF_JVP
+            )
         if strict and not all(output.requires_grad for output in leaves(value)):
             raise RuntimeError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
@@ -309,9 +281,10 @@ def linearize(func, *primals):
     with _Inside() as nested:
         watched, recorded = _watched(primals, "linearize")
         record = nested or recorded
-        value, _ = _call(
-            func, primals, {}, range(len(primals)), _writable(watched), False, "linearize"
-        )
+        with _ForwardLevel():
+            value, _ = _call(
+                func, primals, {}, range(len(primals)), _writable(watched), False, checks.OF_JVP
+            )
 
     def push(*tangents):
         given, wanted = leaves(tangents), leaves(watched)
@@ -327,7 +300,9 @@ def linearize(func, *primals):
                         f"tangent:{i} with {what} {a} in flattened pytree doesn't match the "
                         f"{what} {b} of the corresponding primal."
                     )
-        deeper = record or any(t.requires_grad for t in given) or getattr(_state, "depth", 0) > 0
+        deeper = (
+            record or any(t.requires_grad for t in given) or getattr(checks.state, "depth", 0) > 0
+        )
         return _plain(_forward_product(value, watched, tangents, deeper), deeper)
 
     return _plain(value, record), push
@@ -369,13 +344,18 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     """
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    return _jacobian(func, argnums, has_aux, chunk_size, "jacrev", checks.OF_VJP)
 
+
+def _jacobian(func, argnums, has_aux, chunk_size, name, call):
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         with _Inside() as nested:
             value, aux, watched, record = _watched_call(
-                func, args, kwargs, argnums, has_aux, nested, "jacrev", "jacrev"
+                func, args, kwargs, argnums, has_aux, nested, name, call
             )
+            checks.real(watched, name, "inputs")
+            checks.real(value, name, "outputs")
             with enable_grad():
                 found = mapped(lambda output: _rows(output, watched, record, chunk_size), value)
         if isinstance(argnums, int):
@@ -413,12 +393,12 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def guarded(*args, **kwargs):
-        picked = _picked(args, argnums)
-        args = [_writable(x) if n in picked else x for n, x in enumerate(args)]
-        with Draws(randomness):
+        picked = checks.positions(args, argnums)
+        with _ForwardLevel(), Draws(randomness):
+            args = [_writable(x) if n in picked else x for n, x in enumerate(args)]
             return func(*args, **kwargs)
 
-    backwards = jacrev(guarded, argnums, has_aux=has_aux)
+    backwards = _jacobian(guarded, argnums, has_aux, None, "jacfwd", checks.OF_JVP)
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):

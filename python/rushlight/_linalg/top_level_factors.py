@@ -75,6 +75,8 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False):
 class _CholeskySolve(Function):
     """Its gradient is that of L L^H, for the whole of L."""
 
+    _is_operation = True
+
     @staticmethod
     def forward(ctx, input, L, upper):
         lower = L.mH if upper else L

@@ -1,8 +1,7 @@
 """Forward-mode differentiation: tensors with tangents.
 
-Note: tangents are not carried along. Operations on a dual tensor are recorded, and unpack_dual()
-computes the product with the Jacobian from two backward passes, so what runs under no_grad() has no
-tangent.
+Note: tangents are not carried along. Operations on a dual tensor are recorded, under no_grad() too,
+and unpack_dual() computes the product with the Jacobian from two backward passes.
 """
 
 import threading
@@ -65,7 +64,7 @@ def enter_dual_level():
     """
     if _open() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _levels.duals = []
+    _levels.duals, _levels.outer = [], _C._set_forward_level(-1)
     return 0
 
 
@@ -84,6 +83,7 @@ def exit_dual_level(*, level=None):
             "not supported."
         )
     _levels.duals = None
+    _C._set_forward_level(_levels.outer)
 
 
 class dual_level:

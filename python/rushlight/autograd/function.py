@@ -110,6 +110,7 @@ class Function(FunctionCtx):
 
     vjp = backward
     generate_vmap_rule = False
+    _is_operation = False  # of the library's own: forward mode goes by its backward()
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
@@ -166,8 +167,11 @@ class Function(FunctionCtx):
                 return result
         ctx = FunctionCtx()
         ctx._forward_cls = cls
-        ctx.needs_input_grad, records = _C._needs_grad(args)
+        ctx.needs_input_grad, records, has_tangents = _C._needs_grad(args)
+        if has_tangents and cls.jvp is Function.jvp and not cls._is_operation:
+            Function.jvp(ctx)
         recording = _C.is_grad_enabled()
+        level = _C._set_forward_level(0)
         _C._set_grad_enabled(False)
         try:
             if separate:
@@ -177,6 +181,7 @@ class Function(FunctionCtx):
                 result = cls.forward(ctx, *args)
         finally:
             _C._set_grad_enabled(recording)
+            _C._set_forward_level(level)
         if cls.jvp is not Function.jvp and records:
             ctx._arguments = [
                 (x.shape, x.dtype, x.device)

@@ -5,6 +5,7 @@ does not count. strict=True makes every silent zero an error.
 """
 
 from rushlight import _C
+from rushlight._func import checks
 from rushlight._grad_mode import enable_grad, set_grad_enabled
 from rushlight.autograd import grad
 from rushlight.autograd._backward import _rows_of
@@ -48,6 +49,9 @@ def _as_tuple(value, what, name):
 
 
 def _copies(values, create_graph, requires_grad=True):
+    if not create_graph and any(x.requires_grad for x in values):
+        checks.outside()
+
     def copy(x):
         if create_graph and x.requires_grad:
             return x.view_as(x)

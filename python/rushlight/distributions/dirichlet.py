@@ -18,6 +18,8 @@ def _slopes(x, concentration, grad_output):
 class _Dirichlet(Function):
     """A draw with its gradient."""
 
+    _is_operation = True
+
     @staticmethod
     def forward(ctx, concentration):
         x = _C._sample_dirichlet(concentration)
