@@ -119,8 +119,7 @@ struct BackwardPass {
       return v[output];
     }
     if (n.outputs == 1) return n.incoming;
-    if (!n.incoming_many) n.incoming_many = std::make_unique<Tensor[]>(n.outputs);
-    return n.incoming_many[output];
+    return n.output(output).incoming;
   }
 
   void await_watched_leaves() {
@@ -233,8 +232,8 @@ struct BackwardPass {
       call_hook(*h.hook, one, nullptr);
       grads[h.output] = std::move(one[0]);
     }
-    for (auto& [output, kept] : n.hooks->retained)
-      if (!rows && output < grads.size() && grads[output])
+    for (auto& [output, kept, adds] : n.hooks->retained)
+      if (adds && !rows && output < grads.size() && grads[output])
         kept = kept ? add_gradients(kept, grads[output]) : own_gradient(grads[output]);
   }
 
@@ -379,7 +378,8 @@ struct BackwardPass {
       if (n->pass != this) continue;
       n->queued = false;
       n->incoming = Tensor();
-      n->incoming_many.reset();
+      if (n->many_outputs)
+        for (std::size_t i = 0; i < n->outputs; ++i) n->many_outputs[i].incoming = Tensor();
       n->pass = nullptr;
     }
   }
@@ -442,6 +442,38 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   for (std::size_t i = 0; i < pass.at_end.size(); ++i)  // one may add another
     std::exchange(pass.at_end[i], nullptr)();
   return std::move(pass.results);
+}
+
+std::uint32_t kind_of_output(const Node& node, std::uint32_t output) {
+  if (node.inputs == 0) {
+    const Body* leaf = static_cast<const AccumulateGrad&>(node).leaf;
+    return leaf ? kind_of(*leaf) : 0;
+  }
+  if (node.outputs == 1) return node.kind;
+  return node.many_outputs && output < node.outputs ? node.many_outputs[output].kind : 0;
+}
+
+std::vector<Tensor> call_node(Node& node, std::vector<Tensor> grads) {
+  std::vector<Tensor> out(node.inputs);
+  bool any = false;
+  for (std::size_t i = 0; i < grads.size(); ++i) {
+    if (!grads[i]) continue;
+    any = true;
+    // What the node computes with has no look at the sizes of a gradient.
+    if (kind_of(*grads[i].body()) != kind_of_output(node, std::uint32_t(i)))
+      fail<RuntimeError>(node.title(), " was called with a gradient that its output ", i,
+                         " cannot have\n", describe("it is", grads[i]),
+                         "; a gradient has the shape, dtype and device of the output");
+  }
+  if (!any) return out;
+  const AllInputs all;
+  const ShownScope shown;
+  const RunningNode running(node);
+  Gradients made = node.backward(grads);
+  if (Node* first = node.first_half()) return call_node(*first, {made[0]});
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (node.has_input(i)) out[i] = std::move(made[i]);
+  return out;
 }
 
 void after_backward(std::function<void()> function) {

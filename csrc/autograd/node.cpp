@@ -79,7 +79,8 @@ Node* gradient_node(Body& b) {
     // Written to through its base or a sister view: its old node is out of date.
     if (b.unrecorded != Unrecorded::none) fail_view_written(b, true);
     Ref<Node> fresh = view_node(b);
-    if (b.retains_grad) move_retained(b, *fresh, 0);
+    if (b.node) move_grad(b, *fresh, 0);
+    fresh->kind = kind_of(b);
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);
     b.output = 0;
@@ -150,8 +151,8 @@ Tensor grad_of(const Tensor& t) {
   if (!b.node) return {};
   if (is_leaf(b)) return static_cast<AccumulateGrad*>(b.node)->grad;
   if (b.node->hooks)
-    for (auto& [output, grad] : b.node->hooks->retained)
-      if (output == b.output) return grad;
+    for (const Hooks::Retained& kept : b.node->hooks->retained)
+      if (kept.output == b.output) return kept.grad;
   return {};
 }
 
@@ -163,22 +164,28 @@ void set_grad(const Tensor& t, Tensor grad) {
     return;
   }
   auto& retained = b.node->all_hooks().retained;
-  for (auto& [output, kept] : retained)
-    if (output == b.output) {
-      kept = std::move(grad);
+  for (Hooks::Retained& kept : retained)
+    if (kept.output == b.output) {
+      kept.grad = std::move(grad);
       return;
     }
-  if (grad) retained.emplace_back(b.output, std::move(grad));
+  if (grad) retained.push_back({b.output, std::move(grad), false});
 }
 
-void move_retained(Body& b, Node& to, std::uint32_t output) {
-  if (is_leaf(b) || !b.node->hooks) return;
+void move_grad(Body& b, Node& to, std::uint32_t output) {
+  if (is_leaf(b)) {
+    Tensor& grad = static_cast<AccumulateGrad*>(b.node)->grad;
+    if (grad) to.all_hooks().retained.push_back({output, std::move(grad), false});
+    return;
+  }
+  if (!b.node->hooks) return;
   auto& retained = b.node->hooks->retained;
   const auto at = std::find_if(retained.begin(), retained.end(),
-                               [&](const auto& kept) { return kept.first == b.output; });
+                               [&](const auto& kept) { return kept.output == b.output; });
   if (at == retained.end()) return;
-  to.all_hooks().retained.emplace_back(output, std::move(at->second));
+  Hooks::Retained kept{output, std::move(at->grad), at->adds};
   retained.erase(at);
+  to.all_hooks().retained.push_back(std::move(kept));  // it may be the same list
 }
 
 // The gradient of a leaf that is dense in another order of dimensions than row-major has the leaf's
@@ -231,11 +238,11 @@ Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
     else
       add_gradients_into(sum, g);
   }
-  if (!after_accumulation.empty()) {
+  if (hooks && !hooks->accumulated.empty()) {
     std::vector<Tensor> none;
-    const auto hooks = after_accumulation;  // a hook may add or remove hooks
-    for (const Ref<Hook>& hook : hooks)
-      if (leaf) hook->call(none, nullptr);  // the leaf, which they are called with, may be gone
+    const auto accumulated = hooks->accumulated;  // a hook may add or remove hooks
+    for (const Hooks::OfNode& h : accumulated)
+      if (leaf) h.hook->call(none, nullptr);  // the leaf, which they are called with, may be gone
   }
   return {};
 }

@@ -57,7 +57,8 @@ struct Attachment : Shared {
 };
 inline void destroy(Attachment* a) { delete a; }
 
-struct Hooks {
+// Those of a node: apart from it, so that what removes a hook need not keep the node.
+struct Hooks : Shared {
   struct OfOutput {
     std::uint32_t output;
     std::uint64_t id;
@@ -69,9 +70,38 @@ struct Hooks {
   };
   std::vector<OfOutput> tensor;                     // Tensor.register_hook
   std::vector<OfNode> before, after;                // Node.register_prehook, register_hook
-  std::vector<std::pair<std::uint32_t, Tensor>> retained;  // .grad of results with retain_grad()
+  std::vector<OfNode> accumulated;                  // of a leaf, when its .grad was added to
+  struct Retained {
+    std::uint32_t output;
+    Tensor grad;
+    bool adds;  // retain_grad() was called: a pass adds to it
+  };
+  std::vector<Retained> retained;  // .grad of results
   Ref<Attachment> metadata;
+
+  void clear() {
+    tensor.clear();
+    before.clear();
+    after.clear();
+    accumulated.clear();
+    retained.clear();
+    metadata = {};
+  }
 };
+inline void destroy(Hooks* h) { delete h; }
+
+// A number for a tensor's shape, dtype and device: its gradient has the same.
+inline std::uint32_t kind_of(const Body& b) {
+  constexpr std::uint64_t odd[kMaxRank] = {
+      0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xAEF17502108EF2D9,
+      0xDB4F0B9175AE2165, 0xBBE0563303A4615F, 0xA0F2EC75A1FE1575, 0xC6BC279692B5C323};
+  std::uint64_t sum = std::uint64_t(b.dtype) << 8 | std::uint64_t(b.device.type) << 16 |
+                      std::uint64_t(std::uint8_t(b.device.index)) << 24 |
+                      std::uint64_t(b.shape.rank);
+  for (std::size_t d = 0; d < std::size_t(b.shape.rank); ++d)
+    sum += std::uint64_t(b.shape.sizes[d]) * odd[d];
+  return std::uint32_t((sum * odd[0]) >> 32);
+}
 
 struct BackwardPass;
 class Saved;
@@ -105,6 +135,7 @@ struct Node : Shared {
   bool release_waits = false;  // until it is not running
   bool is_second_half = false;  // with the node of its name before it, one step to users
   std::uint16_t running = 0;   // calls of backward(): hooks of saved tensors may start passes
+  std::uint32_t kind = 0;      // of its output, if it has one: kind_of()
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
@@ -112,14 +143,20 @@ struct Node : Shared {
   bool queued = false;
   std::uint32_t tangents = 0;  // carries_tangent() of its outputs, if known, in which level
   Tensor incoming;
-  std::unique_ptr<Tensor[]> incoming_many;  // where outputs > 1
-  std::unique_ptr<Hooks> hooks;
+  struct Output {
+    Tensor incoming;
+    std::uint32_t kind = 0;
+  };
+  std::unique_ptr<Output[]> many_outputs;  // where outputs > 1
+  Ref<Hooks> hooks;
   // Of a node that keeps its input and has a large result: computes that again (Saved::recomputed).
   Ref<PackedValue> recompute;
   Node* dying = nullptr;  // link of the release list
 
   explicit Node(const char* n) : name(n) {}
-  virtual ~Node() = default;
+  virtual ~Node() {
+    if (hooks) hooks->clear();
+  }
   // `grads` has one tensor per output, undefined where nothing arrived; at least one is defined.
   virtual Gradients backward(std::span<Tensor> grads) = 0;
   // The same for `rows` gradients at once, which have a dimension of that size in front; what comes
@@ -135,6 +172,11 @@ struct Node : Shared {
 
   Edge& next(std::size_t i) { return many_ || i >= 3 ? many_[i] : few_[i]; }
   const Edge& next(std::size_t i) const { return many_ || i >= 3 ? many_[i] : few_[i]; }
+  // Of the two nodes that are one step to users, the one that runs last; else null.
+  Node* first_half() const {
+    Node* first = is_second_half ? next(0).node.get() : nullptr;
+    return first && std::string_view(first->title()) == title() ? first : nullptr;
+  }
   bool has_input(std::size_t i) const { return i < inputs && bool(next(i).node); }
   // Whether the pass that runs this node wants its gradient: autograd.grad(y, x) leaves out others.
   bool needs_input(std::size_t i) const {
@@ -149,8 +191,12 @@ struct Node : Shared {
   void add_input(const Tensor& t);  // the next edge; empty where t needs no gradient
   void add_edge(Edge e);
   Hooks& all_hooks() {
-    if (!hooks) hooks = std::make_unique<Hooks>();
+    if (!hooks) hooks = Ref<Hooks>::adopt(new Hooks);
     return *hooks;
+  }
+  Output& output(std::size_t i) {
+    if (!many_outputs) many_outputs = std::make_unique<Output[]>(outputs);
+    return many_outputs[i];
   }
   static void* operator new(std::size_t n) { return BlockCache::take(n); }
   static void operator delete(void* p, std::size_t n) { BlockCache::give(p, n); }
@@ -170,13 +216,12 @@ class AllInputs {
 // The leaf's node. It owns .grad and never the leaf, so leaf -> node is no cycle.
 struct AccumulateGrad final : Node {
   Tensor grad;
-  std::vector<Ref<Hook>> after_accumulation;
   Body* leaf = nullptr;  // borrowed; cleared when the leaf dies
   AccumulateGrad() : Node("AccumulateGrad") { order = 0; }
   Gradients backward(std::span<Tensor> grads) override;
   bool is_watched() const {
-    return !after_accumulation.empty() ||
-           (hooks && !(hooks->tensor.empty() && hooks->before.empty() && hooks->after.empty()));
+    return hooks && !(hooks->tensor.empty() && hooks->before.empty() && hooks->after.empty() &&
+                      hooks->accumulated.empty());
   }
 };
 
@@ -188,8 +233,8 @@ Node* gradient_node(Body& b);
 // grad_fn as users see it: null for leaves.
 Node* grad_fn(Body& b);
 Tensor grad_of(const Tensor& t);
-// Before a result that keeps its gradient gets another node: it goes on keeping it there.
-void move_retained(Body& b, Node& to, std::uint32_t output);
+// Before a tensor gets another node, of whose outputs it is this: its .grad stays.
+void move_grad(Body& b, Node& to, std::uint32_t output);
 void set_grad(const Tensor& t, Tensor grad);
 
 // Modes of this thread. Every op reads them, so they are inline: constinit spares the
@@ -238,6 +283,12 @@ struct BackwardOptions {
 };
 std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads,
                                  const std::vector<Tensor>& inputs, BackwardOptions options);
+
+// What a node gives for gradients of its outputs, called by itself, without hooks: one for each
+// input, undefined where there is none. What it saved stays.
+std::vector<Tensor> call_node(Node& node, std::vector<Tensor> grads);
+// kind_of() the gradient of an output; 0: nothing can tell.
+std::uint32_t kind_of_output(const Node& node, std::uint32_t output);
 
 // Inside a backward pass of this thread: its number, and whether it will run, or ran, a node. Else
 // 0 and false.

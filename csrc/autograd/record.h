@@ -154,12 +154,12 @@ inline void connect(Node& node, const std::vector<Tensor>& list) {
 
 inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
   if (out->node) {
-    if (out->retains_grad) [[unlikely]]
-      move_retained(*out.body(), *node, output);
+    move_grad(*out.body(), *node, output);
     Ref<Node>::adopt(out->node);
   }
   node->retain();
   out->node = node;
+  (node->outputs == 1 ? node->kind : node->output(output).kind) = kind_of(*out.body());
   out->output = output;
   out->requires_grad = true;
   out->node_version = out->version();

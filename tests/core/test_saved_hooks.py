@@ -277,8 +277,12 @@ def test_hostile_edges():
     ):
         with pytest.raises(kind):
             torch.autograd.grad(y.sum(), [edge])
-    with pytest.raises(RuntimeError, match="Mismatch in shape"):  # it does not know its shape
-        torch.autograd.backward(graph.GradientEdge(node, 0, None), torch.ones(3))
+    edge = graph.GradientEdge(node, 0, None)
+    for gradient in (torch.ones(4), torch.ones(1, 3), torch.ones(3, device="meta")):
+        with pytest.raises(RuntimeError, match="Mismatch in shape"):
+            torch.autograd.backward(edge, gradient)
+    torch.autograd.backward(edge, torch.ones(3))
+    assert x.grad.tolist() == [2.0] * 3
 
 
 def test_what_is_captured_is_not_run():

@@ -39,6 +39,8 @@ Tensor first_gradient(const Tensor& root, const Tensor& given, std::size_t i) {
                          root.dtype());
     return ones_like(root);
   }
+  if (root->node && kind_of(*given.body()) == kind_of_output(*root->node, root->output))
+    return given;  // of a GradientEdge, whose shape nobody told, too
   if (!same(given.sizes(), root.sizes()))
     fail<RuntimeError>("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(",
                        given.sizes(), ") and output[", i, "] has a shape of torch.Size(",
@@ -130,7 +132,10 @@ void retain_grad(const Tensor& self) {
   Node* node = grad_fn(*self.body());
   if (!node || self->retains_grad) return;
   self->retains_grad = true;
-  node->all_hooks().retained.emplace_back(self->output, Tensor());
+  auto& retained = node->all_hooks().retained;
+  for (Hooks::Retained& kept : retained)
+    if (kept.output == self->output) return void(kept.adds = true);  // its .grad was set by hand
+  retained.push_back({self->output, Tensor(), true});
 }
 
 Tensor requires_grad_(const Tensor& self, bool requires_grad) {
@@ -205,20 +210,71 @@ std::vector<Tensor> gradients(py::handle outputs, py::handle of, py::handle grad
 
 // ---- classes of nodes
 
+// grad_fn(gradient, ...): the gradients of its inputs; what is recorded of that is differentiable.
+PyObject* call_grad_fn(PyObject* self, PyObject* args, PyObject* keywords) {
+  try {
+    if (keywords && PyDict_GET_SIZE(keywords) != 0)
+      fail<TypeError>("keyword arguments are not supported");
+    Node& node = py::cast<Node&>(py::handle(self));
+    const auto given = py::reinterpret_borrow<py::tuple>(args);
+    std::size_t count = node.outputs;  // less those at the end that have none, as indices
+    while (count > 1 && kind_of_output(node, std::uint32_t(count - 1)) == 0) --count;
+    if (given.size() != count)
+      fail<TypeError>("expected ", count, " arguments, got ", given.size(), " instead");
+    std::vector<Tensor> grads(node.outputs);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (given[i].is_none()) continue;
+      const Tensor* t = as_tensor(given[i].ptr());
+      if (!t) fail<TypeError>("argument ", i, " is not a Variable");
+      grads[i] = *t;
+    }
+    const Ref<Node> keep = Ref<Node>::share(&node);
+    const std::vector<Tensor> made = call_node(node, std::move(grads));
+    if (made.size() == 1) return to_python(made[0]);
+    py::tuple all(made.size());
+    for (std::size_t i = 0; i < made.size(); ++i)
+      all[i] = py::reinterpret_steal<py::object>(to_python(made[i]));
+    return all.release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// For the collector: what a node keeps for the user, where only its Python object holds the node.
+Node* node_held_by(PyObject* self) {
+  auto* instance = reinterpret_cast<py::detail::instance*>(self);
+  if (!instance->simple_layout || !instance->simple_holder_constructed) return nullptr;
+  auto* node = static_cast<Node*>(instance->simple_value_holder[0]);
+  return node && node->is_unique() ? node : nullptr;
+}
+int traverse_node(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const Node* node = node_held_by(self);
+  return node ? visit_node(*node, visit, arg) : 0;
+}
+int clear_node(PyObject* self) {
+  Node* node = node_held_by(self);
+  if (node && node->hooks) node->hooks->clear();
+  return 0;
+}
+
 // A class for each kind of node, so that type(x.grad_fn).__name__ tells it. Made from a spec: what
-// `type(...)` makes is known to the collector, and then could not be the class of a Node's object.
+// `type(...)` makes has a dict, and then could not be the class of a Node's object.
 PyTypeObject* class_of(const char* title) {
   static py::dict& classes = *new py::dict;
   const py::str name(title);
   if (!classes.contains(name)) {
     std::string module = "builtins.";
-    if (std::string_view(title).ends_with("Backward")) {  // without a number: a Function's own
+    const bool is_own = std::string_view(title).ends_with("Backward");  // of a Function: no number
+    if (is_own) {
       module = py::cast<std::string>(py::type::of<Node>().attr("__module__"));
       module = module.substr(0, module.rfind('.') + 1) + "function.";
     }
     const std::string full = module + title;
+    // A Function's own node is no function in torch either.
+    PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(&call_grad_fn)}, {0, nullptr}};
     PyType_Slot none[] = {{0, nullptr}};
-    PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT, none};
+    PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT, is_own ? none : slots};
     PyObject* made = PyType_FromSpecWithBases(&spec, py::make_tuple(py::type::of<Node>()).ptr());
     if (!made) throw py::error_already_set();
     reinterpret_cast<PyTypeObject*>(made)->tp_name += module.size();  // as type(...) has it
@@ -227,22 +283,8 @@ PyTypeObject* class_of(const char* title) {
   return reinterpret_cast<PyTypeObject*>(py::object(classes[name]).ptr());
 }
 
-// The dict that a node keeps for the user.
-struct Metadata final : Attachment {
-  py::dict values;
-  ~Metadata() override { release_locked(values); }
-};
-py::dict metadata_of(Node& n) {
-  Ref<Attachment>& kept = n.all_hooks().metadata;
-  if (!kept) kept = Ref<Attachment>::adopt(new Metadata);
-  return static_cast<Metadata&>(*kept).values;
-}
-
 py::object next_functions(const Node& n) {
-  if (n.is_second_half) {
-    const Node* first = n.next(0).node.get();
-    if (first && std::string_view(first->title()) == n.title()) return next_functions(*first);
-  }
+  if (const Node* first = n.first_half()) return next_functions(*first);
   py::tuple out(n.inputs);
   for (std::size_t i = 0; i < n.inputs; ++i) {
     const Edge& e = n.next(i);
@@ -266,7 +308,13 @@ py::object node_object(Node& n) {
 }
 
 void bind_autograd(py::module_& m) {
-  py::class_<Node, Ref<Node>> node(m, "Node", R"(A recorded operation: what backward() calls.
+  const py::custom_type_setup collected([](PyHeapTypeObject* type) {
+    type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->ht_type.tp_traverse = traverse_node;
+    type->ht_type.tp_clear = clear_node;
+  });
+  py::class_<Node, Ref<Node>> node(m, "Node", collected,
+                                   R"(A recorded operation: what backward() calls.
 
     >>> x = torch.ones(2, requires_grad=True)
     >>> (x * 2).grad_fn.name()

@@ -233,6 +233,7 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
     }
     made[i] = out;
     finished[i] = py::reinterpret_steal<py::object>(wrap(out));
+    if (own[i]) track(out);  // ctx may refer to it
   }
   const py::object saved = ctx.attr("_to_save");
   if (!saved.is_none()) {

@@ -2,6 +2,7 @@
 // at its end.
 #include "bindings/autograd/hooks.h"
 
+#include "bindings/autograd/function.h"
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
 #include "bindings/tensor/python_tensor.h"
@@ -77,27 +78,34 @@ std::uint64_t next_hook = 0;
 
 // What register_hook returns; remove() may be called at any time, also from within the hook.
 struct HookHandle {
-  Ref<Node> node;
+  Ref<Hooks> hooks;
   std::uint64_t id;
   void remove() {
-    if (!node || !node->hooks) return;
+    if (!hooks) return;
     const auto match = [this](const auto& h) { return h.id == id; };
-    std::erase_if(node->hooks->tensor, match);
-    std::erase_if(node->hooks->before, match);
-    std::erase_if(node->hooks->after, match);
-    node = nullptr;
+    std::erase_if(hooks->tensor, match);
+    std::erase_if(hooks->before, match);
+    std::erase_if(hooks->after, match);
+    std::erase_if(hooks->accumulated, match);
+    hooks = nullptr;
   }
 };
+
+// Hooks may refer to the tensor: such a cycle is for the collector to see.
+Hooks& hooks_of(const Tensor& t, Node& node) {
+  track(t);
+  return node.all_hooks();
+}
 
 HookHandle hook_on_tensor(const Tensor& t, py::object f) {
   if (!wants_grad(t))
     fail<RuntimeError>("cannot register a hook on a tensor that doesn't require gradient");
   Node* node = gradient_node(*t.body());
   const std::uint64_t id = ++next_hook;
-  node->all_hooks().tensor.push_back(
+  hooks_of(t, *node).tensor.push_back(
       {t->node == node ? t->output : 0u, id,
        Ref<Hook>::adopt(new PythonHook(PythonHook::Kind::tensor, *node, std::move(f)))});
-  return {Ref<Node>::share(node), id};
+  return {node->hooks, id};
 }
 
 py::object hook_on_node(Node& node, py::object f, bool before) {
@@ -105,21 +113,10 @@ py::object hook_on_node(Node& node, py::object f, bool before) {
   auto hook = Ref<Hook>::adopt(new PythonHook(
       before ? PythonHook::Kind::before : PythonHook::Kind::after, node, std::move(f)));
   (before ? node.all_hooks().before : node.all_hooks().after).push_back({id, std::move(hook)});
-  return py::cast(HookHandle{Ref<Node>::share(&node), id});
+  return py::cast(HookHandle{node.hooks, id});
 }
 
-struct AccumulatedHandle {
-  Ref<Node> node;
-  Ref<Hook> hook;
-  void remove() {
-    if (!node) return;
-    auto& leaf = static_cast<AccumulateGrad&>(*node);
-    std::erase_if(leaf.after_accumulation, [&](const auto& h) { return h.get() == hook.get(); });
-    node = nullptr;
-  }
-};
-
-AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
+HookHandle hook_after_accumulation(const Tensor& t, py::object f) {
   if (!t.requires_grad())
     fail<RuntimeError>("cannot register a hook on a tensor that doesn't require gradient");
   if (!is_leaf(*t.body()))
@@ -127,9 +124,16 @@ AccumulatedHandle hook_after_accumulation(const Tensor& t, py::object f) {
   AccumulateGrad* node = accumulator(*t.body());
   auto* hook = new PythonHook(PythonHook::Kind::accumulated, *node, std::move(f));
   hook->leaf = t.body();
-  node->after_accumulation.push_back(Ref<Hook>::adopt(hook));
-  return {Ref<Node>::share(node), node->after_accumulation.back()};
+  const std::uint64_t id = ++next_hook;
+  hooks_of(t, *node).accumulated.push_back({id, Ref<Hook>::adopt(hook)});
+  return {node->hooks, id};
 }
+
+// The dict that a node keeps for the user.
+struct Metadata final : Attachment {
+  py::dict values;
+  ~Metadata() override { release_locked(values); }
+};
 
 // A Python function at the end of a backward pass; released under the lock, from any thread.
 void queue_callback(py::object f) {
@@ -147,12 +151,36 @@ void queue_callback(py::object f) {
 py::object hook_before(Node& node, py::object f) { return hook_on_node(node, std::move(f), true); }
 py::object hook_after(Node& node, py::object f) { return hook_on_node(node, std::move(f), false); }
 
+py::dict metadata_of(Node& node) {
+  Ref<Attachment>& kept = node.all_hooks().metadata;
+  if (!kept) kept = Ref<Attachment>::adopt(new Metadata);
+  return static_cast<Metadata&>(*kept).values;
+}
+
+int visit_node(const Node& node, visitproc visit, void* arg) {
+  if (const py::handle ctx = context_of(node)) Py_VISIT(ctx.ptr());
+  if (!node.hooks) return 0;
+  const Hooks& hooks = *node.hooks;
+  const auto each = [&](const auto& list) {
+    for (const auto& h : list) {
+      const auto* hook = h.hook->is_unique() ? dynamic_cast<PythonHook*>(h.hook.get()) : nullptr;
+      if (hook) Py_VISIT(hook->function.ptr());
+    }
+    return 0;
+  };
+  for (const int stop :
+       {each(hooks.tensor), each(hooks.before), each(hooks.after), each(hooks.accumulated)})
+    if (stop) return stop;
+  if (hooks.metadata) Py_VISIT(static_cast<Metadata&>(*hooks.metadata).values.ptr());
+  return 0;
+}
+
 void bind_hooks(py::module_& m) {
   py::class_<HookHandle>(m, "_HookHandle")
       .def("remove", &HookHandle::remove)
+      .def_readonly("id", &HookHandle::id)
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](HookHandle& h, py::args) { h.remove(); });
-  py::class_<AccumulatedHandle>(m, "_AccumulatedHandle").def("remove", &AccumulatedHandle::remove);
   m.def("_register_tensor_hook", &hook_on_tensor);
   m.def("_register_post_accumulate_grad_hook", &hook_after_accumulation);
   m.def("_queue_callback", &queue_callback);

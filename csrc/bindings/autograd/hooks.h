@@ -9,6 +9,9 @@ namespace rushlight::python {
 // What they return removes the hook.
 pybind11::object hook_before(Node& node, pybind11::object function);
 pybind11::object hook_after(Node& node, pybind11::object function);
+pybind11::dict metadata_of(Node& node);  // for the user
+// For the collector: what a node keeps that nothing but the visiting object holds.
+int visit_node(const Node& node, visitproc visit, void* arg);
 void bind_hooks(pybind11::module_& m);
 
 }  // namespace rushlight::python

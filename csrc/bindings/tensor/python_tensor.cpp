@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <structmember.h>
 
+#include "bindings/autograd/hooks.h"
 #include "bindings/gil.h"
 #include "bindings/profile.h"
 #include "bindings/table/overrides.h"
@@ -90,16 +91,28 @@ static void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+// What `self` alone owns through its node: hooks, and a Function's ctx. As in torch, what others
+// hold too is not looked at: they may be out of the collector's sight.
+static Node* node_of(PyObject* self) {
+  const Body* b = object(self)->value.body();
+  return b && b->is_unique() && b->node && b->node->is_unique() ? b->node : nullptr;
+}
+
 static int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(object(self)->attributes);
-  return 0;
+  const Node* node = node_of(self);
+  return node ? visit_node(*node, visit, arg) : 0;
 }
 
 // What C++ still holds, such as a saved input, is left its attributes: see tensor_dealloc. A cycle
 // through them is broken by their dict's own clear.
 static int tensor_clear(PyObject* self) {
-  const Body* b = object(self)->value.body();
+  Body* b = object(self)->value.body();
+  if (node_of(self)) {
+    b->requires_grad = false;
+    Ref<Node>::adopt(std::exchange(b->node, nullptr));  // and let it go
+  }
   if (!b || b->is_unique()) Py_CLEAR(object(self)->attributes);
   return 0;
 }

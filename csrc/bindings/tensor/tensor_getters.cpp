@@ -195,6 +195,7 @@ PyObject* get_grad_fn(PyObject* self, void*) {
   try {
     Node* node = grad_fn(*self_of(self).body());
     if (!node) Py_RETURN_NONE;
+    track(self_of(self));  // what the user puts there may refer to self
     return node_object(*node).release().ptr();
   } catch (...) {
     return raise_current();
