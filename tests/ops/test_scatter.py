@@ -52,6 +52,24 @@ def test_equal_extremes_share_the_gradient(device):
     assert x.grad.tolist() == [0.5, 0] and src.grad.tolist() == [0.5, 1]
 
 
+@pytest.mark.parametrize("name", ["scatter_reduce", "index_reduce"])
+@pytest.mark.parametrize("reduce", ["prod", "mean", "amax", "amin"])
+def test_reduced_in_place_into_a_tensor_without_a_gradient(reduce, name, device):
+    """What is overwritten is read by the gradient of the source: torch_geometric's maxima."""
+    torch.manual_seed(0)
+    target = torch.randn(3, dtype=torch.float64).to(device)
+    index = torch.tensor([0, 1, 1, 2, 0]).to(device)
+    found = []
+    for form in (name, name + "_"):
+        torch.manual_seed(1)
+        src = torch.randn(5, dtype=torch.float64).to(device).requires_grad_()
+        out = getattr(target.clone(), form)(0, index, src, reduce, include_self=False)
+        (out * torch.arange(1.0, 4.0, device=device)).sum().backward()
+        found.append((out, src.grad))
+    assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
+    assert found[0][1].count_nonzero() >= 3
+
+
 def test_scatter_with_reduce(device):
     x = torch.tensor([2.0, 3.0], device=device)
     index, src = torch.tensor([0, 0, 1]).to(device), torch.tensor([4.0, 5.0, 6.0]).to(device)

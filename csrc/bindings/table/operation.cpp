@@ -63,7 +63,8 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t flags, PyObjec
   if (!o->in_place) return bound ? row.call(values, rest, o->is_method) : nullptr;
   PyObject* const target = bound ? values[0] : nullptr;
   const AutocastOff inside;
-  const auto operand = py::reinterpret_steal<py::object>(operand_in_place(target));
+  const auto operand = py::reinterpret_steal<py::object>(
+      operand_in_place(target, values, bound ? Py_ssize_t(row.signature.parameters.size()) : 0));
   if (bound) values[0] = operand.ptr();
   return write_to_first(row.signature, bound ? row.call(values, rest, o->is_method) : nullptr,
                         target);

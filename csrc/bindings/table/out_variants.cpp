@@ -193,9 +193,15 @@ PyObject* raise_current(const Signature& s, const Call& call) {
   return refused(s, call);
 }
 
-PyObject* operand_in_place(PyObject* target) {
+PyObject* operand_in_place(PyObject* target, PyObject* const* others, Py_ssize_t n) {
+  const auto recorded = [](PyObject* argument) {
+    const Tensor* t = argument ? as_tensor(argument) : nullptr;
+    return t && wants_grad(*t);
+  };
   const Tensor* t = target ? as_tensor(target) : nullptr;
-  return t && grad_enabled() && wants_grad(*t) ? wrap(clone(*t)) : Py_XNewRef(target);
+  const bool copied =
+      t && grad_enabled() && (recorded(target) || std::any_of(others, others + n, recorded));
+  return copied ? wrap(clone(*t)) : Py_XNewRef(target);
 }
 
 PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
@@ -209,13 +215,13 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
     if (PyUnicode_Compare(PyTuple_GET_ITEM(keywords, k), s.parameters[0].key) == 0)
       target = args[n + k];  // name_(input=x)
   const AutocastOff inside;
-  const auto operand = py::reinterpret_steal<py::object>(s.row.keeps_input ? operand_in_place(self)
-                                                                           : Py_XNewRef(self));
+  const Py_ssize_t given = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  const auto operand = py::reinterpret_steal<py::object>(
+      s.row.keeps_input ? operand_in_place(self, args, given) : Py_XNewRef(self));
   auto made = py::reinterpret_steal<py::object>(plain(operand.ptr(), args, n, keywords));
   try {
     if (made && self && s.row.apart)
-      check_arguments_apart(*as_tensor(self), args,
-                            n + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
+      check_arguments_apart(*as_tensor(self), args, given);
   } catch (...) {
     return raise_current();
   }

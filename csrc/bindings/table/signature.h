@@ -77,9 +77,10 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
 // The same for a result that was made: written to `target`, which is returned. Takes over the
 // result; where that is null, the error in flight gets the name of the in-place form.
 PyObject* write_to_first(const Signature& s, PyObject* result, PyObject* target);
-// What name_() computes from where the gradient reads it: while it is recorded a copy, with its
-// history, as `target` itself is overwritten. A new reference.
-PyObject* operand_in_place(PyObject* target);
+// What name_() computes from where the gradient reads it: while it is recorded, for `target` or for
+// another of the arguments, a copy, with its history, as `target` itself is overwritten. A new
+// reference.
+PyObject* operand_in_place(PyObject* target, PyObject* const* others, Py_ssize_t n);
 // An error in flight that begins with `name`() begins with `other`().
 void rename_in_error(const std::string& name, const std::string& other);
 
