@@ -185,3 +185,10 @@ def test_stances():
         torch.compiler.set_stance("eager")
     with pytest.raises(RuntimeError, match="cannot have force_backend"):
         torch.compiler.set_stance("force_eager", force_backend="eager")
+
+
+def test_names_for_kernels_that_are_not_here():
+    from rushlight.amp.autocast_mode import is_autocast_available
+    from rushlight.utils import _triton
+
+    assert not _triton.has_triton() and is_autocast_available("cpu")

@@ -13,6 +13,7 @@ TORCH = {
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
+    "rushlight._private_ops": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _log_softmax_backward_data _shape_as_tensor _softmax_backward_data",
     "rushlight._spectral": "istft stft",
     "rushlight._statistics": "histogram histogramdd",
     "rushlight._symbolic_numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt",

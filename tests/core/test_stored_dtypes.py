@@ -439,7 +439,8 @@ HARMLESS = set(
     "fill_diagonal_ hinge_embedding_loss is_inference is_shared is_storage matrix_rank ne ne_ "
     "new not_equal "
     "not_equal_ pinv pinverse resize resize_as resize_as_ set_ share_memory_ sparse_dim storage "
-    "sum_to_size sym_not to_dense type typename untyped_storage _is_view _typed_storage".split()
+    "sum_to_size sym_not to_dense type typename untyped_storage _is_view _shape_as_tensor "
+    "_typed_storage".split()
 )
 # Pointwise operations that have formulas of complex numbers: other rows say it, and those of Python
 # are made of them. Compared with torch in ops/test_complex*.py.

@@ -1,4 +1,5 @@
-"""Quantized dtypes and layouts, names alone: to compare with, as keys of dicts, for isinstance().
+"""Quantized dtypes, those of less than a byte, and layouts, names alone: to compare with, as keys
+of dicts, for isinstance().
 
 Note: a call that would make a tensor of one fails in the parser of the table, which calls `refuse`
 (csrc/bindings/table/signature.cpp). A dtype that C++ has replaces its row in rows.py.
@@ -21,6 +22,8 @@ class NamedDtype:
     @property
     def is_signed(self):
         """Whether it has negative numbers."""
+        if self.name.startswith(("int", "uint")):
+            return self.name.startswith("int")
         raise RuntimeError("isSignedType not supported for quantized types")
 
     def __repr__(self):

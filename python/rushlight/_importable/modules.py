@@ -116,6 +116,7 @@ MODULES = {
     "quantization.observer": "quantized",
     "quantization.qconfig": "quantized",
     "sparse": "sparse",
+    "utils._triton": "compiler",
     "utils._python_dispatch": "dispatch",
     "utils._sympy": "export",
     "utils._sympy.numbers": "export",

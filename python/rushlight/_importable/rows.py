@@ -30,6 +30,8 @@ NAMES = {
         ("raises", "sparse", "ccol_indices_copy col_indices_copy crow_indices_copy"),
         ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
+        ("dtype", "dtypes", "uint1(1) uint2(1) uint3(1) uint4(1) uint5(1) uint6(1) uint7(1)"),
+        ("dtype", "dtypes", "int1(1) int2(1) int3(1) int4(1) int5(1) int6(1) int7(1)"),
         ("raises", "quantized", "quantize_per_tensor quantize_per_channel"),
     ),
     "Tensor": (("raises", "sparse", ABSENT), ("raises", "dispatch", OF_DISPATCH)),
@@ -233,6 +235,11 @@ NAMES = {
     ),
     "utils._sympy.numbers": (("class", "export", "IntInfinity NegativeIntInfinity"),),
     "utils._sympy.value_ranges": (("class", "export", "ValueRanges"),),
+    "utils._triton": (
+        ("false", "compiler", "has_triton has_triton_package has_triton_experimental_host_tma"),
+        ("false", "compiler", "has_triton_tensor_descriptor_host_tma has_triton_tma"),
+        ("false", "compiler", "has_triton_tma_device has_triton_stable_tma_api"),
+    ),
     "utils.bundled_inputs": (("raises", "script", "bundle_inputs"),),
     "utils.data.datapipes.datapipe": (("class", "pipes", "IterDataPipe MapDataPipe DataChunk"),),
     "utils.data.datapipes.iter.combinatorics": (
