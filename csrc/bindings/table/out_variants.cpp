@@ -220,8 +220,7 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
       s.row.keeps_input ? operand_in_place(self, args, given) : Py_XNewRef(self));
   auto made = py::reinterpret_steal<py::object>(plain(operand.ptr(), args, n, keywords));
   try {
-    if (made && self && s.row.apart)
-      check_arguments_apart(*as_tensor(self), args, given);
+    if (made && self && s.row.apart) check_arguments_apart(*as_tensor(self), args, given);
   } catch (...) {
     return raise_current();
   }
