@@ -286,7 +286,7 @@ def test_no_circles_of_python_imports():
 STEPS = {
     "over operands, whose number, shapes and names are known without the device": (
         "_broadcasting:broadcast_shapes multi_head:_padding_per_head multi_head:_in_projection "
-        "products:vecdot solving:_tolerances top_level_factors:cholesky_solve "
+        "solving:_tolerances top_level_factors:cholesky_solve "
         "top_level_factors:triangular_solve"
     ),
     "over dimensions and sizes, eight at most": (

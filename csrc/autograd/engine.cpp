@@ -449,8 +449,9 @@ std::uint32_t kind_of_output(const Node& node, std::uint32_t output) {
     const Body* leaf = static_cast<const AccumulateGrad&>(node).leaf;
     return leaf ? kind_of(*leaf) : 0;
   }
-  if (node.outputs == 1) return node.kind;
-  return node.many_outputs && output < node.outputs ? node.many_outputs[output].kind : 0;
+  if (output >= node.outputs) return 0;
+  const std::uint32_t own = node.many_outputs ? node.many_outputs[output].kind : 0;
+  return own ? own : output < node.alike ? node.kind : 0;
 }
 
 std::vector<Tensor> call_node(Node& node, std::vector<Tensor> grads) {

@@ -80,7 +80,7 @@ Node* gradient_node(Body& b) {
     if (b.unrecorded != Unrecorded::none) fail_view_written(b, true);
     Ref<Node> fresh = view_node(b);
     if (b.node) move_grad(b, *fresh, 0);
-    fresh->kind = kind_of(b);
+    fresh->set_kind(0, kind_of(b));
     Node* old = std::exchange(b.node, fresh.detach());
     if (old) Ref<Node>::adopt(old);
     b.output = 0;

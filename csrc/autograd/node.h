@@ -135,7 +135,7 @@ struct Node : Shared {
   bool release_waits = false;  // until it is not running
   bool is_second_half = false;  // with the node of its name before it, one step to users
   std::uint16_t running = 0;   // calls of backward(): hooks of saved tensors may start passes
-  std::uint32_t kind = 0;      // of its output, if it has one: kind_of()
+  std::uint32_t kind = 0, alike = 0;  // kind_of() its first outputs, and how many those are
   Edge few_[3];
   std::unique_ptr<Edge[]> many_;
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
@@ -145,9 +145,9 @@ struct Node : Shared {
   Tensor incoming;
   struct Output {
     Tensor incoming;
-    std::uint32_t kind = 0;
+    std::uint32_t kind = 0;  // if it is not among the first alike
   };
-  std::unique_ptr<Output[]> many_outputs;  // where outputs > 1
+  std::unique_ptr<Output[]> many_outputs;  // where outputs > 1, if needed
   Ref<Hooks> hooks;
   // Of a node that keeps its input and has a large result: computes that again (Saved::recomputed).
   Ref<PackedValue> recompute;
@@ -193,6 +193,13 @@ struct Node : Shared {
   Hooks& all_hooks() {
     if (!hooks) hooks = Ref<Hooks>::adopt(new Hooks);
     return *hooks;
+  }
+  void set_kind(std::uint32_t i, std::uint32_t of) {
+    if (i == 0) kind = of;
+    if (i == alike && of == kind)
+      ++alike;
+    else if (i >= alike || of != kind)
+      output(i).kind = of;
   }
   Output& output(std::size_t i) {
     if (!many_outputs) many_outputs = std::make_unique<Output[]>(outputs);

@@ -159,7 +159,7 @@ inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
   }
   node->retain();
   out->node = node;
-  (node->outputs == 1 ? node->kind : node->output(output).kind) = kind_of(*out.body());
+  node->set_kind(output, kind_of(*out.body()));
   out->output = output;
   out->requires_grad = true;
   out->node_version = out->version();

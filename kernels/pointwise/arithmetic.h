@@ -240,6 +240,7 @@ Args:
 tensor([1, 2]))";
   static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "RemainderBackward1";
+  static constexpr auto node_of_number = "RemainderBackward0";
   static constexpr bool divides = true;
   static constexpr bool scalar_first = true;
   static constexpr unsigned passes = Save::input;
@@ -263,6 +264,7 @@ Args:
 tensor([ 1, -1]))";
   static constexpr auto takes = Takes::numeric;
   static constexpr auto node = "FmodBackward1";
+  static constexpr auto node_of_number = "FmodBackward0";
   static constexpr bool divides = true;
   static constexpr unsigned passes = Save::input;
   static constexpr Saves save = {0, Save::input | Save::other};
@@ -360,6 +362,8 @@ Args:
 tensor([1.5000]))";
   static constexpr auto takes = Takes::floating;
   static constexpr auto kernel = "lerp_kernel_scalar";
+  static constexpr auto node = "LerpBackward1";
+  static constexpr auto node_of_number = "LerpBackward0";
   static constexpr Saves save = {Save::third, Save::third, Save::input | Save::other};
   template <class T> HOST_DEVICE static T forward(T a, T b, T w) {
     return where(abs(w) < T(0.5), a + w * (b - a), b - (b - a) * (T(1) - w));

@@ -36,21 +36,12 @@ void run_forward(const PointwiseOp& op, const PointwiseCall& call, Device device
     fail_zero_division(op, zero);
 }
 
-// torch's node where a number, or for lerp() a tensor, is the last operand; null: it is op.node.
-const char* other_node(const PointwiseOp& op, const Input* in) {
-  if (op.index == pointwise_op<Lerp>().index) return in[2].tensor ? "LerpBackward1" : nullptr;
-  if (op.inputs != 2 || in[1].tensor) return nullptr;
-  if (op.index == pointwise_op<Remainder>().index) return "RemainderBackward0";
-  return op.index == pointwise_op<Fmod>().index ? "FmodBackward0" : nullptr;
-}
-
 // The node of a call whose inputs `wanted` need a gradient; `out` is the tensor it will write to.
 Ref<Node> node_of(const PointwiseOp& op, const Input* in, const Scalar* parameters,
                   const Shape& shape, DType common, unsigned wanted, const Tensor& out) {
   auto* n = new PointwiseNode(op, parameters, shape, common);
   auto node = Ref<Node>::adopt(static_cast<Node*>(n));
-  if (const char* name = other_node(op, in)) [[unlikely]]
-    n->name = name;
+  if (op.node_of_number && !in[op.inputs - 1].tensor) n->name = op.node_of_number;
   n->choose_saved(wanted);
   if (out) n->set_in_place();
   for (int i = 0; i < op.inputs; ++i) {

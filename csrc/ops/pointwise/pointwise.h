@@ -16,6 +16,7 @@ class Value;
 struct PointwiseOp {
   std::string_view name;
   const char *node, *signature, *doc;
+  const char* node_of_number;  // where the last operand is a number; null: that of tensors
   const char* kernel;      // named in "not implemented for" errors; null: name + "_cpu"
   const char* refusal;     // what it says to dtypes it does not take; or null
   int index = -1;          // row in every device's kernel table; set when the library is loaded

@@ -33,6 +33,7 @@ constexpr PointwiseOp row_of() {
   PointwiseOp row{};
   row.name = T::name;
   row.node = T::node;
+  if constexpr (requires { Op::node_of_number; }) row.node_of_number = Op::node_of_number;
   row.signature = Op::signature;
   row.doc = Op::doc;
   if constexpr (requires { Op::kernel; }) row.kernel = Op::kernel;
