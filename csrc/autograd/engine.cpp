@@ -8,7 +8,7 @@
 
 #include "autograd/anomaly.h"
 #include "autograd/needed.h"
-#include "autograd/node.h"
+#include "autograd/running.h"
 #include "autograd/saved_hooks.h"
 #include "autograd/seen_gradients.h"
 #include "kernels/parallel.h"
@@ -26,22 +26,6 @@ std::vector<Tensor> rows_at(const std::vector<Tensor>& all, std::int64_t i) {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local BackwardPass* current_pass = nullptr;
 std::atomic<std::uint64_t> last_pass = 0;
-
-// While a node runs, what it saved stays: what it calls may run it again, and so may other threads.
-class RunningNode {
- public:
-  explicit RunningNode(Node& node) : node_(node) { ++node.running; }
-  ~RunningNode() {
-    if (--node_.running == 0 && node_.release_waits) {
-      node_.release_waits = false;
-      node_.release_saved();
-    }
-  }
-  RunningNode(const RunningNode&) = delete;
-
- private:
-  Node& node_;
-};
 
 }  // namespace
 
@@ -442,39 +426,6 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
   for (std::size_t i = 0; i < pass.at_end.size(); ++i)  // one may add another
     std::exchange(pass.at_end[i], nullptr)();
   return std::move(pass.results);
-}
-
-std::uint32_t kind_of_output(const Node& node, std::uint32_t output) {
-  if (node.inputs == 0) {
-    const Body* leaf = static_cast<const AccumulateGrad&>(node).leaf;
-    return leaf ? kind_of(*leaf) : 0;
-  }
-  if (output >= node.outputs) return 0;
-  const std::uint32_t own = node.many_outputs ? node.many_outputs[output].kind : 0;
-  return own ? own : output < node.alike ? node.kind : 0;
-}
-
-std::vector<Tensor> call_node(Node& node, std::vector<Tensor> grads) {
-  std::vector<Tensor> out(node.inputs);
-  bool any = false;
-  for (std::size_t i = 0; i < grads.size(); ++i) {
-    if (!grads[i]) continue;
-    any = true;
-    // What the node computes with has no look at the sizes of a gradient.
-    if (kind_of(*grads[i].body()) != kind_of_output(node, std::uint32_t(i)))
-      fail<RuntimeError>(node.title(), " was called with a gradient that its output ", i,
-                         " cannot have\n", describe("it is", grads[i]),
-                         "; a gradient has the shape, dtype and device of the output");
-  }
-  if (!any) return out;
-  const AllInputs all;
-  const ShownScope shown;
-  const RunningNode running(node);
-  Gradients made = node.backward(grads);
-  if (Node* first = node.first_half()) return call_node(*first, {made[0]});
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (node.has_input(i)) out[i] = std::move(made[i]);
-  return out;
 }
 
 void after_backward(std::function<void()> function) {
