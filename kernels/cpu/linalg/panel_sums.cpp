@@ -14,6 +14,7 @@ using Index = std::int64_t;
 
 template <class T, int R, int V>
 [[gnu::always_inline, gnu::target("avx512f")]] inline void some_rows(const PanelOf<T>& s,
+                                                                     const T* left, T* out,
                                                                      __mmask16 last) {
   using W = Wide<T>;
   using Vector = typename W::Vector;
@@ -34,7 +35,7 @@ template <class T, int R, int V>
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) to[r][v] += a[r * s.left_row] * columns[v];
   };
-  const T *a = s.left, *b = s.right;
+  const T *a = left, *b = s.right;
   Index k = s.k;
   if constexpr (kSets > 1)
     for (; k >= kSets; k -= kSets)
@@ -52,7 +53,7 @@ template <class T, int R, int V>
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
-      T* const to = s.out + r * s.out_row + v * n;
+      T* const to = out + r * s.out_row + v * n;
       Vector result = s.alpha * sums[0][r][v];
       if (s.beta != T(0)) result += s.beta * W::load(lanes(v), to);
       W::store(to, lanes(v), result);
@@ -66,38 +67,41 @@ constexpr int kRowsOf = V == 1   ? 8
 
 template <class T, int V, int R = 1>
 [[gnu::always_inline, gnu::target("avx512f")]] inline void last_rows(const PanelOf<T>& s,
+                                                                     const T* left, T* out,
                                                                      __mmask16 last, Index rows) {
   if constexpr (R < kRowsOf<V>) {
-    if (rows == R) return some_rows<T, R, V>(s, last);
-    last_rows<T, V, R + 1>(s, last, rows);
+    if (rows == R) return some_rows<T, R, V>(s, left, out, last);
+    last_rows<T, V, R + 1>(s, left, out, last, rows);
   }
 }
 
 // All rows, by V vectors.
 template <class T, int V>
-[[gnu::target("avx512f")]] void rows_by_panel(PanelOf<T> s) {
+[[gnu::target("avx512f")]] void rows_by_panel(const PanelOf<T>& s) {
   constexpr Index kLanes = Wide<T>::kLanes, kRows = kRowsOf<V>;
   const __mmask16 last = first_lanes(s.n - (V - 1) * kLanes);
+  const T* left = s.left;
+  T* out = s.out;
   Index rows = s.m;
-  for (; rows >= kRows; rows -= kRows, s.left += kRows * s.left_row, s.out += kRows * s.out_row)
-    some_rows<T, int(kRows), V>(s, last);
-  last_rows<T, V>(s, last, rows);
+  for (; rows >= kRows; rows -= kRows, left += kRows * s.left_row, out += kRows * s.out_row)
+    some_rows<T, int(kRows), V>(s, left, out, last);
+  last_rows<T, V>(s, left, out, last, rows);
 }
 
 }  // namespace
 
 template <class T>
-void add_panel(PanelOf<T> panel) {
+void add_panel(const PanelOf<T>& panel) {
   constexpr std::array by_vectors = {rows_by_panel<T, 1>, rows_by_panel<T, 2>, rows_by_panel<T, 3>,
                                      rows_by_panel<T, 4>};
   by_vectors[std::size_t((panel.n - 1) / Wide<T>::kLanes)](panel);
 }
 #else
 template <class T>
-void add_panel(PanelOf<T>) {}
+void add_panel(const PanelOf<T>&) {}
 #endif
 
-template void add_panel(PanelOf<float>);
-template void add_panel(PanelOf<double>);
+template void add_panel(const PanelOf<float>&);
+template void add_panel(const PanelOf<double>&);
 
 }  // namespace rushlight

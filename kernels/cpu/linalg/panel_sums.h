@@ -20,8 +20,8 @@ struct PanelOf {
   T alpha, beta;
 };
 template <class T>
-void add_panel(PanelOf<T> panel);
-extern template void add_panel(PanelOf<float>);
-extern template void add_panel(PanelOf<double>);
+void add_panel(const PanelOf<T>& panel);
+extern template void add_panel(const PanelOf<float>&);
+extern template void add_panel(const PanelOf<double>&);
 
 }  // namespace rushlight

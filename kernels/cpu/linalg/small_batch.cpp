@@ -129,6 +129,25 @@ void by_depth(const Products<T>& p, Index begin, Index end) {
   add_over_depth<T, false>(s, depth, alpha, beta);
 }
 
+// One element after another, in any layout.
+template <class T>
+void by_elements(const Products<T>& p, Index begin, Index end) {
+  const auto [batch, m, n, depth, left, right, to, alpha, beta] = p;
+  for (Index i = begin; i < end; ++i) {
+    const T* row = left.data + i * left.batch;
+    T* out_row = to.data + i * to.batch;
+    for (Index r = 0; r < m; ++r, row += left.row, out_row += to.row) {
+      const T* column = right.data + i * right.batch;
+      T* out = out_row;
+      for (Index c = 0; c < n; ++c, column += right.column, out += to.column) {
+        T sum = *row * *column;
+        for (Index k = 1; k < depth; ++k) sum += row[k * left.column] * column[k * right.row];
+        *out = beta == T(0) ? alpha * sum : alpha * sum + beta * *out;
+      }
+    }
+  }
+}
+
 // Cycles of one product, roughly; of what cannot be computed so, more than anything else takes.
 constexpr Index kNever = std::numeric_limits<Index>::max();
 template <class T>
@@ -138,10 +157,10 @@ Index cost_by_depth(const Products<T>& p) {
 }
 template <class T>
 Index cost_by_columns(const Products<T>& p) {
-  constexpr Index kLanes = Wide<T>::kLanes, kTranspose = 80;
+  constexpr Index kLanes = Wide<T>::kLanes, kCall = 15, kTranspose = 80;
   if (p.out.column != 1) return kNever;
   const Index wide = (p.n + kLanes - 1) / kLanes, deep = (p.k + kLanes - 1) / kLanes;
-  const Index sums = p.m * wide * (p.k / 2 + 3);
+  const Index sums = kCall + p.m * wide * (p.k / 2 + 3);
   // BLAS reads less for few columns of larger matrices.
   if (p.right.column == 1) return p.n <= kLanes / 2 && p.m * p.k > 2048 ? kNever : sums;
   const bool fits =
@@ -169,13 +188,16 @@ bool small_batch(const View& left, const View& right, const View& out, T alpha, 
       out.sizes[0],    m,     n,   k, operand<const T>(left), operand<const T>(right),
       operand<T>(out), alpha, beta};
   const Products<T> other = transposed(p);
-  const Index depth = cost_by_depth(p), columns = cost_by_columns(p), rows = cost_by_columns(other);
+  const Index depth = cost_by_depth(p), columns = cost_by_columns(p);
+  const Index rows = cost_by_columns(other), elements = 4 + m * n * (2 + k);
   if (std::min({depth, columns, rows}) == kNever) return false;
   const auto run = [&](const Products<T>& product, auto* f) {
     parallel_for(product.batch, 1 + kWorthwhile / (m * n * k),
                  [&](Index begin, Index end) { f(product, begin, end); });
   };
-  if (depth <= std::min(columns, rows))
+  if (elements <= std::min({depth, columns, rows}))
+    run(p, by_elements<T>);
+  else if (depth <= std::min(columns, rows))
     run(m < n ? other : p, by_depth<T>);
   else if (columns <= rows)
     run(p, by_columns<T>);
