@@ -46,3 +46,13 @@ def test_everyday_rows(peer, capsys):
     names = {"all differences", "LSTM cell", "policy gradient"}
     assert names | {"all differences, with backward", "LSTM cell, with backward"} == ratios.keys()
     assert "5 rows, geometric mean" in capsys.readouterr().out
+
+
+def test_random_shapes(peer, capsys):
+    from tests.benchmarks.shapes.command import shapes
+
+    words = ["cosine", "depthwise", "LSTM", "dots"]
+    ratios = shapes([*words, "--draws", "1", "--backward"])
+    assert all(any(name.startswith(word) for name in ratios) for word in words)
+    assert ratios.keys() == shapes([*words, "--draws", "1", "--backward"]).keys()
+    assert "4 rows, geometric mean" in capsys.readouterr().out

@@ -4,6 +4,7 @@ python -m tests.benchmarks [WORDS ...] [--alone]
 python -m tests.benchmarks --sweep --help
 python -m tests.benchmarks --models [WORDS ...]
 python -m tests.benchmarks --everyday --help
+python -m tests.benchmarks --shapes --help
 """
 
 import sys
@@ -14,6 +15,7 @@ from tests.benchmarks import large, package, small, training
 from tests.benchmarks.everyday.command import everyday
 from tests.benchmarks.models import models
 from tests.benchmarks.rows import measure
+from tests.benchmarks.shapes.command import shapes
 from tests.benchmarks.sweep.command import sweep
 
 
@@ -88,6 +90,8 @@ if __name__ == "__main__":
         models(sys.argv[2:])
     elif sys.argv[1:2] == ["--everyday"]:
         everyday(sys.argv[2:])
+    elif sys.argv[1:2] == ["--shapes"]:
+        shapes(sys.argv[2:])
     elif "--help" in sys.argv:
         print(__doc__.strip())
     else:

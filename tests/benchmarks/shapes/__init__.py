@@ -1,0 +1,1 @@
+"""Operations on shapes drawn at random, against torch."""
