@@ -27,19 +27,24 @@ static std::int64_t part_of_thread(std::int64_t n) {
   return (n + threads - 1) / threads;
 }
 
+static void check_ends(double start, double end, double step) {
+  if (!(step > 0 || step < 0)) fail<RuntimeError>("step must be nonzero");
+  if (!std::isfinite(start) || !std::isfinite(end))
+    fail<RuntimeError>("unsupported range: ", start, " -> ", end);
+  if ((step > 0) != (end >= start) && start != end)
+    fail<RuntimeError>("upper bound and lower bound inconsistent with step sign");
+}
+
 Tensor arange(Scalar start, Scalar end, Scalar step, const Options& o) {
   const bool real = start.is_floating() || end.is_floating() || step.is_floating();
   const DType dtype = o.dtype ? *o.dtype : real ? default_dtype() : DType::int64;
   if (dtype == DType::boolean)
     fail<NotImplementedError>("\"arange_cpu\" not implemented for 'Bool'");
   const double a = start.as_double(), b = end.as_double(), s = step.as_double();
-  if (!(s > 0 || s < 0)) fail<RuntimeError>("step must be nonzero");
   // Into integers, everything is truncated first; all but int64 are counted by the numbers given.
-  if (is_integral(dtype) && step.as_int() == 0) fail<ValueError>("step must be nonzero");
-  if (!std::isfinite(a) || !std::isfinite(b))
-    fail<RuntimeError>("unsupported range: ", a, " -> ", b);
-  if ((s > 0) != (b >= a) && a != b)
-    fail<RuntimeError>("upper bound and lower bound inconsistent with step sign");
+  if (is_integral(dtype) && (s > 0 || s < 0) && step.as_int() == 0)
+    fail<ValueError>("step must be nonzero");
+  check_ends(a, b, s);
   if (is_floating(dtype) || (real && dtype != DType::int64)) {
     const double count = std::ceil((b - a) / s);
     if (!(count < 9e15)) fail<RuntimeError>("invalid size, possible overflow?");
@@ -83,12 +88,7 @@ Tensor range(Scalar start, Scalar end, Scalar step, const Options& o) {
     for (const auto& [name, value] : {std::pair("start", start), {"end", end}, {"step", step}})
       check_fits("range", name, value, DType::int64);
   const double a = start.as_double(), b = end.as_double(), s = step.as_double();
-  if (!(s > 0 || s < 0) || (is_integral(dtype) && step.as_int() == 0))
-    fail<RuntimeError>("step must be nonzero");
-  if (!std::isfinite(a) || !std::isfinite(b))
-    fail<RuntimeError>("unsupported range: ", a, " -> ", b);
-  if ((s > 0) != (b >= a) && a != b)
-    fail<RuntimeError>("upper bound and lower bound inconsistent with step sign");
+  check_ends(a, b, is_integral(dtype) ? std::trunc(s) : s);
   if (is_integral(dtype)) {
     const std::int64_t first = start.as_int(), by = step.as_int();
     const __int128 n = (static_cast<__int128>(end.as_int()) - first) / by + 1;
