@@ -22,7 +22,7 @@ def _columns_near_range(A, q, niter):
         )
     basis = qr(A @ _C.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)).Q
     for _ in range(niter):
-        basis = qr(A.mT @ basis).Q
+        basis = qr(A.mH @ basis).Q
         basis = qr(A @ basis).Q
     return basis
 
@@ -52,16 +52,16 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int = 2, M: Tensor | None =
         A = A - M.broadcast_to(A.shape)
     q = 6 if q is None else q
     wide = A.shape[-2] < A.shape[-1]
-    tall = A.mT if wide else A
+    tall = A.mH if wide else A
     basis = _columns_near_range(tall, q, niter)
-    U, S, Vh = svd(basis.mT @ tall, full_matrices=False)
-    U, V = basis @ U, Vh.mT
+    U, S, Vh = svd(basis.mH @ tall, full_matrices=False)
+    U, V = basis @ U, Vh.mH
     return (V, S, U) if wide else (U, S, V)
 
 
 @op("torch")
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2):
-    """The principal components of rows: U, S and V with A - mean = U diag(S) V^T, nearly.
+    """The principal components of rows: U, S and V with A - mean = U diag(S) V^H, nearly.
 
     Args:
         A: the rows, shape (*, m, n).

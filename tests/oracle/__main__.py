@@ -4,6 +4,7 @@ A table with a line for each row of torch's operations, modules or optimizers, t
 """
 
 import argparse
+import functools
 import sys
 
 import torch
@@ -22,6 +23,7 @@ def main():
     parser.add_argument("--optimizers", action="store_true", help="optimizers instead")
     parser.add_argument("--meta", action="store_true", help="shapes and dtypes alone, on meta")
     parser.add_argument("--limit", type=int, help="at most so many samples for each dtype")
+    parser.add_argument("--dtypes", help="of operations, comma-separated: complex64,uint8")
     parser.add_argument(
         "--absent", action="store_true", help="name what rushlight does not have, and why"
     )
@@ -35,6 +37,9 @@ def main():
     table = modules if options.modules else optimizers if options.optimizers else ops
     table = meta if options.meta else table
     judge = run if table is ops else table.run
+    if options.dtypes and table is ops:
+        dtypes = [getattr(torch, name) for name in options.dtypes.split(",")]
+        judge = functools.partial(run, dtypes=dtypes)
     total = [0, 0, 0, 0]
     absent = []
     heads = ("samples", "passed", "skip", "value", "grad")

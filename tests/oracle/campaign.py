@@ -8,12 +8,15 @@ import torch
 
 import rushlight
 from tests.oracle import ops
-from tests.oracle.compare import Difference, same_outcome, same_values
+from tests.oracle.compare import Difference, same_outcome, same_values, wide
 from tests.oracle.settle import settled
 from tests.oracle.transfer import Carrier, Untransferable, is_on_cpu, leaves, to_torch
 
 NOISE = 1e-12  # of a second derivative that is 0, and that the other side did not compute
-DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.bfloat16)
+DTYPES = (
+    *(torch.float32, torch.float64, torch.bfloat16, torch.complex64),
+    *(torch.int64, torch.bool),
+)
 
 
 @dataclass
@@ -74,7 +77,7 @@ def is_of_gpus(error):
 def doubled(x):
     """A sample's argument in float64, for the truth behind a float32 result."""
     if isinstance(x, torch.Tensor):
-        return x.detach().double() if x.dtype.is_floating_point else x
+        return wide(x.detach()) if x.dtype.is_floating_point or x.is_complex() else x
     if isinstance(x, (list, tuple)) and not isinstance(x, torch.Size):
         return type(x)(doubled(item) for item in x)
     if isinstance(x, torch.dtype):
@@ -97,7 +100,8 @@ class Campaign:
         if self.call is ops.ABSENT:
             return None
         for dtype in dtypes:
-            if dtype in self.op.dtypes:
+            is_open = dtype.is_complex and self.op.name in ops.OPEN_PHASE
+            if dtype in self.op.dtypes and not is_open:
                 for sample in self.samples(dtype):
                     self.sample(sample, dtype)
         self.errors()
@@ -181,7 +185,7 @@ class Campaign:
 
         def leaf(x):
             if isinstance(x, torch.Tensor) and x.requires_grad:
-                inputs.append(x.detach().double().requires_grad_())
+                inputs.append(wide(x.detach()).requires_grad_())
                 return inputs[-1]
             if isinstance(x, (list, tuple)) and not isinstance(x, torch.Size):
                 return type(x)(leaf(item) for item in x)
@@ -211,8 +215,10 @@ class Campaign:
         if not pairs or not carrier.leaves:
             return
         noise = torch.Generator().manual_seed(11)
-        seeds = [torch.randn(b.shape, generator=noise, dtype=torch.float64) for _, b in pairs]
-        twice = self.op.supports_gradgrad and pairs[0][1].dtype == torch.float64
+        seeds = [
+            torch.randn(b.shape, generator=noise, dtype=wide(b.detach()).dtype) for _, b in pairs
+        ]
+        twice = self.op.supports_gradgrad and pairs[0][1].dtype in (torch.float64, torch.complex128)
         their_seeds = [s.to(b.dtype) for s, (_, b) in zip(seeds, pairs, strict=False)]
         our_seeds = [Carrier().tensor(s) for s in their_seeds]
         for seed in (*their_seeds, *our_seeds) if twice else ():
@@ -245,7 +251,7 @@ class Campaign:
 
             def exact(i=i):
                 # The seeds as the dtype under test rounds them, or the truth is another one.
-                rounded = [s.to(y.dtype).double() for s, (_, y) in zip(seeds, pairs, strict=False)]
+                rounded = [wide(s.to(y.dtype)) for s, (_, y) in zip(seeds, pairs, strict=False)]
                 grads = self.exact_gradients(rounded, len(carrier.leaves))
                 return None if grads is None else grads[i]
 

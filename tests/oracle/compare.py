@@ -12,18 +12,25 @@ TOLERANCES = {
     torch.float32: (1.3e-6, 1e-5),
     torch.float64: (1e-7, 1e-7),
 }
+# A complex number is one number: its error is relative to its magnitude.
+TOLERANCES[torch.complex64] = TOLERANCES[torch.float32]
+TOLERANCES[torch.complex128] = TOLERANCES[torch.float64]
 
 
 class Difference(Exception):
     """Our outcome is not torch's; the text says where."""
 
 
+def wide(t):
+    return t.to(torch.complex128 if t.is_complex() else torch.float64)
+
+
 def relative_error(ours, theirs):
     """The largest |a - b| / (|b| + atol / rtol); inf where only one is finite or NaN."""
-    if not theirs.dtype.is_floating_point:
+    if theirs.dtype not in TOLERANCES:
         return float((ours != theirs).any()) * float("inf") if ours.ne(theirs).any() else 0.0
     rtol, atol = TOLERANCES[theirs.dtype]
-    a, b = ours.double(), theirs.double()
+    a, b = wide(ours), wide(theirs)
     error = (a - b).abs() / (b.abs() + atol / rtol)
     error[(a == b) | (a.isnan() & b.isnan())] = 0
     error[error.isnan()] = float("inf")
@@ -34,7 +41,7 @@ def same_values(ours, theirs, what, slack=1.0, exact=None):
     """Raises Difference, or returns the relative error. `exact()`, if given, computes the result
     in float64: where torch itself is far from that, we may be as far."""
     error = relative_error(ours, theirs)
-    if not theirs.dtype.is_floating_point:
+    if theirs.dtype not in TOLERANCES:
         if error:
             at = (ours != theirs).nonzero()[0].tolist()
             raise Difference(f"{what}{at}: {ours[tuple(at)]} for torch's {theirs[tuple(at)]}")
@@ -42,13 +49,13 @@ def same_values(ours, theirs, what, slack=1.0, exact=None):
     limit = slack * TOLERANCES[theirs.dtype][0]
     if error <= limit:
         return error
-    if exact is not None and theirs.dtype != torch.float64:
+    if exact is not None and theirs.dtype not in (torch.float64, torch.complex128):
         truth = exact()
         if truth is not None and truth.shape == theirs.shape:
-            truth = truth.to(torch.float64)
-            if relative_error(ours.double(), truth.to(theirs.dtype)) <= limit:
+            truth = wide(truth)
+            if relative_error(wide(ours), truth.to(theirs.dtype)) <= limit:
                 return limit  # torch overflowed on its way
-            mine, yours = (x.double() - truth for x in (ours, theirs))
+            mine, yours = (wide(x) - truth for x in (ours, theirs))
             if torch.equal(mine.isfinite(), yours.isfinite()):
                 mine, yours = (x[x.isfinite()].abs().max() for x in (mine, yours))
                 if (
@@ -56,7 +63,7 @@ def same_values(ours, theirs, what, slack=1.0, exact=None):
                     or mine <= 2 * TOLERANCES[theirs.dtype][0] * truth[truth.isfinite()].abs().max()
                 ):
                     return limit
-    a, b = ours.double(), theirs.double()
+    a, b = wide(ours), wide(theirs)
     wrong = ~((a == b) | (a.isnan() & b.isnan()))
     rtol, atol = TOLERANCES[theirs.dtype]
     distance = (a - b).abs() / (b.abs() + atol / rtol)

@@ -68,6 +68,8 @@ OPEN_ORDER = {
     "sort",
     "topk",
 }
+# Complex results whose imaginary parts are open up to multiples of 2 pi.
+OPEN_PHASE = {"logcumsumexp"}
 # Results that hold vectors, with True where they are rows.
 VECTORS = {
     "svd": ((0, False), (2, False)),

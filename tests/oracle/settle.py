@@ -15,7 +15,8 @@ def settled(op, mine, yours, operands, kwargs):
 
 
 def signs_settled(op, mine, yours):
-    """Singular and eigenvectors are open up to a sign, those of no singular value to a rotation."""
+    """Singular and eigenvectors are open up to a sign (complex ones: a phase), those of no singular
+    value to a rotation."""
     ours, theirs = list(leaves(mine)), leaves(yours)
     if any(tuple(a.shape) != tuple(b.shape) for a, b in zip(ours, theirs, strict=False)):
         return mine
@@ -29,12 +30,13 @@ def signs_settled(op, mine, yours):
             return mine
         count = theirs[1].shape[-1] if len(vectors) > 1 else a.shape[-1]
         if signs is None:  # those of the first vectors hold for their partners too
-            signs = torch.where((a * b).sum(-2)[..., :count] < 0, -1, 1).to(a.dtype)
+            along = (a.conj() * b).sum(-2)[..., :count]
+            signs = torch.where(along == 0, torch.ones_like(along), along.sgn())
         factors = torch.ones(a.shape[:-2] + a.shape[-1:], dtype=a.dtype)
-        factors[..., :count] = signs
+        factors[..., :count] = signs.conj() if rows else signs
         matched = a * factors.unsqueeze(-2)
         rest, its_rest = a[..., count:], b[..., count:]
-        if torch.allclose(rest @ rest.mT, its_rest @ its_rest.mT, 1e-3, 1e-4):
+        if torch.allclose(rest @ rest.mH, its_rest @ its_rest.mH, 1e-3, 1e-4):
             matched[..., count:] = its_rest
         if torch.equal(matched, a):
             continue

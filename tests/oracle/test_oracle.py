@@ -19,7 +19,8 @@ CLEAN = (
     "addr arange cdist cov cross diagonal_scatter dist kthvalue linspace logspace median "
     "nanquantile narrow put quantile select_scatter sinc "
     "aminmax gather linalg.eigh linalg.householder_product linalg.svd linalg.vander log_softmax "
-    "matrix_exp nextafter nonzero softmax special.i1 take_along_dim tensordot zero_"
+    "matrix_exp nextafter nonzero pca_lowrank softmax special.i1 svd_lowrank take_along_dim "
+    "tensordot zero_"
 ).split()
 
 FUNCTIONAL = (

@@ -11,7 +11,10 @@ import rushlight
 
 DTYPES = {
     getattr(torch, name): getattr(rushlight, name)
-    for name in "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool".split()
+    for name in (
+        "float16 bfloat16 float32 float64 complex64 complex128 int8 int16 int32 int64 "
+        "uint8 uint16 uint32 uint64 bool"
+    ).split()
 }
 BACK = {str(ours): theirs for theirs, ours in DTYPES.items()}
 # Where our side's operands are put: `python -m tests.oracle --device cuda`.
@@ -31,7 +34,7 @@ class Carrier:
     """Carries the values of one call: tensors that share storage in torch share it here."""
 
     def __init__(self):
-        self.buffers = {}
+        self.buffers, self.kept = {}, []
         self.seen = {}  # id of torch's -> (torch's, ours): one tensor given twice stays one
         self.leaves = []  # pairs (torch's, ours) of tensors that want a gradient
 
@@ -49,7 +52,12 @@ class Carrier:
             raise Untransferable(str(t.device))
         if t.numel() and not t.untyped_storage().nbytes():  # its memory was taken away
             raise Untransferable("a tensor without its memory")
-        ours = self.base(t).as_strided(t.size(), t.stride(), t.storage_offset())
+        if t.is_conj() or t.is_neg():  # no views here: what they show
+            shown = t.detach().resolve_conj().resolve_neg()
+            self.kept.append(shown)  # or the next one may have its address
+            ours = self.base(shown).as_strided(shown.size(), shown.stride(), 0)
+        else:
+            ours = self.base(t).as_strided(t.size(), t.stride(), t.storage_offset())
         if t.requires_grad:
             ours.requires_grad_()
             self.leaves.append((t, ours))
@@ -91,8 +99,6 @@ class Carrier:
             return {key: self.value(item) for key, item in x.items()}
         if isinstance(x, (list, tuple)):
             return type(x)(self.value(item) for item in x)
-        if isinstance(x, complex):
-            raise Untransferable("complex numbers")
         if isinstance(x, torch.Generator):
             raise Untransferable("a generator")
         if isinstance(x, enum.Enum) or type(x).__module__.startswith("torch"):
