@@ -61,6 +61,7 @@ def spoiled_tensors(t):
     dtypes = (torch.int64, torch.int32, torch.bool, torch.float64, torch.float16, torch.bfloat16)
     made = [t.to(d) for d in dtypes if d != t.dtype]
     made += [t.unsqueeze(0), t[None].expand(2, *t.shape), t.flatten(), t.new_zeros(0)]
+    made.append(t[(None,) * (8 - t.dim())])  # as many dimensions as there can be
     made += [torch.full_like(t, fill) for fill in (0, 100, -100)]
     if t.dtype.is_floating_point:
         made += [torch.full_like(t, fill) for fill in (float("nan"), float("inf"))]
