@@ -133,8 +133,7 @@ def outside():
     if getattr(state, "depth", 0):
         raise RuntimeError(
             "You are attempting to call Tensor.requires_grad_() (or perhaps using "
-            "torch.autograd.functional.* APIs) inside of a function being transformed by a "
-            "functorch transform. This is unsupported, please attempt to use the functorch "
-            "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside "
-            "of a function being transformed instead.\nwith create_graph=True, gradients go through"
+            "torch.autograd.functional.* APIs) inside of a function being transformed: what it "
+            "gives would have no gradient.\nUse torch.func there (grad, vjp, jacrev, hessian), or "
+            "create_graph=True, through which gradients go"
         )
