@@ -399,6 +399,8 @@ class Campaign:
             _, mine = outcome(self.call, args, names)
             if theirs is None:
                 continue
+            if not is_on_cpu() and "cannot be converted to type" in str(theirs):
+                continue  # a GPU's number, which the host would have to wait for
             if "some elements of the input tensor and the written-to tensor" in str(theirs):
                 continue  # here a result is computed before it is written, and cannot be spoilt
             self.report.samples += 1

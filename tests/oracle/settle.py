@@ -41,8 +41,10 @@ def signs_settled(op, mine, yours):
         if torch.equal(matched, a):
             continue
         changed = True
-        # Of the same history as ours.
-        ours[i] = ours[i] * 0 + Carrier().tensor(matched.mT if rows else matched)
+        # Of the same history and strides as ours.
+        laid = torch.empty_strided(tuple(ours[i].shape), ours[i].stride(), dtype=a.dtype)
+        laid.copy_(matched.mT if rows else matched)
+        ours[i] = ours[i] * 0 + Carrier().tensor(laid)
     return ours if changed else mine
 
 
