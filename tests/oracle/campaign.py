@@ -100,7 +100,9 @@ class Campaign:
         if self.call is ops.ABSENT:
             return None
         for dtype in dtypes:
-            is_open = dtype.is_complex and self.op.name in ops.OPEN_PHASE
+            # Vectors are given torch's phases by arithmetic, which on a GPU loses the strides.
+            phases = ops.OPEN_PHASE if is_on_cpu() else {*ops.OPEN_PHASE, *ops.VECTORS}
+            is_open = dtype.is_complex and self.op.name in phases
             if dtype in self.op.dtypes and not is_open:
                 for sample in self.samples(dtype):
                     self.sample(sample, dtype)
