@@ -3,6 +3,7 @@
 OPS = {
     "values that are looked at, which a GPU does not tell before it is waited for": """
         test_loss.py::test_wrong_values_say_what_torch_says
+        test_loss.py::test_multilabel_margin_looks_at_every_class
         test_numbers_that_fit.py::test_a_tensor_as_value
     """,
     "words of an error": """
