@@ -1,9 +1,10 @@
 """What a row is, and how one side of it is timed."""
 
 import itertools
+import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,3 +76,10 @@ def measure(row: Row, modules: list[Any]) -> list[float | None]:
             if side:
                 side.round()
     return [side.best if side else None for side in sides]
+
+
+def summary(ratios: Iterable[float], limit: float) -> str:
+    ratios = list(ratios)
+    mean = math.exp(sum(map(math.log, ratios)) / max(1, len(ratios)))
+    above = sum(ratio > limit for ratio in ratios)
+    return f"{len(ratios)} rows, geometric mean {mean:.3f}, {above} above {limit}"

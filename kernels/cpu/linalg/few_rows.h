@@ -1,5 +1,5 @@
-// Products of few rows and many that lie in rows, as a layer has them of one sample: `right` is
-// read once, where it lies. For AVX-512.
+// Products of few rows by few columns over any depth: `right`, in rows, is read once, where it
+// lies. For AVX-512.
 #pragma once
 #include "strided_matrix.h"
 

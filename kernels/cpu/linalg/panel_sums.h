@@ -1,5 +1,5 @@
 // Rows of a product by a panel of few columns, whose sums stay in registers while the panel is read
-// once for each eight rows. For AVX-512.
+// once for each four to eight rows. For AVX-512.
 #pragma once
 #include <cstdint>
 

@@ -169,10 +169,10 @@ Index cost_by_columns(const Products<T>& p) {
 }
 
 // Strides of a dimension of size 1 mean nothing: the best for each.
-template <class T, class V>
-Operand<T> operand(const V& v) {
+template <class T>
+Operand<T> operand(const View& v) {
   const Index rows = v.sizes[1], columns = v.sizes[2];
-  return {v.template as<T>(), v.strides[0], rows == 1 ? columns : v.strides[1],
+  return {v.as<T>(), v.strides[0], rows == 1 ? columns : v.strides[1],
           columns == 1 ? 1 : v.strides[2]};
 }
 

@@ -5,11 +5,10 @@ same run by turns; those above the limit are printed, and the geometric mean of 
 """
 
 import argparse
-import math
 
 from tests.benchmarks.everyday import operands, table
 from tests.benchmarks.everyday.programs import PROGRAMS
-from tests.benchmarks.rows import Row, measure
+from tests.benchmarks.rows import Row, measure, summary
 from tests.benchmarks.sweep.measure import REFUSALS
 
 AIM = 1.05
@@ -88,7 +87,5 @@ def everyday(arguments, say=print):
         if ratios[row.name] > options.limit:
             say(f"{row.name:<44} {ours * 1e6:>9.1f} us, torch {theirs * 1e6:>9.1f} us, "
                 f"{ratios[row.name]:.2f}")  # fmt: skip
-    mean = math.exp(sum(map(math.log, ratios.values())) / max(1, len(ratios)))
-    above = sum(ratio > options.limit for ratio in ratios.values())
-    say(f"{len(ratios)} rows, geometric mean {mean:.3f}, {above} above {options.limit}")
+    say(summary(ratios.values(), options.limit))
     return ratios

@@ -7,10 +7,9 @@ they stay there; then the geometric mean of all.
 """
 
 import argparse
-import math
 import random
 
-from tests.benchmarks.rows import Row, measure
+from tests.benchmarks.rows import Row, measure, summary
 from tests.benchmarks.shapes import table
 from tests.benchmarks.sweep.measure import REFUSALS
 
@@ -97,7 +96,5 @@ def shapes(arguments, say=print):
         if ratios[row.name] > options.limit:
             say(f"{row.name:<60} {ours * 1e6:>9.1f} us, torch {theirs * 1e6:>9.1f} us, "
                 f"{ratios[row.name]:.2f}")  # fmt: skip
-    mean = math.exp(sum(map(math.log, ratios.values())) / max(1, len(ratios)))
-    above = sum(ratio > options.limit for ratio in ratios.values())
-    say(f"{len(ratios)} rows, geometric mean {mean:.3f}, {above} above {options.limit}")
+    say(summary(ratios.values(), options.limit))
     return ratios
