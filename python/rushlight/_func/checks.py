@@ -115,17 +115,23 @@ def tangents_of(primals, tangents):
                     f"{OF_JVP}: Expected {name} to only contain Tensors, got {type(x)}"
                 )
     for x, t in zip(leaves(primals), leaves(tangents), strict=True):
-        for name, given in (("primal", x), ("tangent", t)):
-            if not (given.is_floating_point() or given.is_complex()):
-                raise ValueError(
-                    f"Expected {name} to be floating point or complex, but got: {given.dtype}"
-                )
-        if x.shape != t.shape:
-            raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the "
-                f"original Tensor, this is not supported. Tensor is of size {list(x.shape)} while "
-                f"the given forward gradient is of size {list(t.shape)}."
-            )
+        floating("primal", x)
+        floating("tangent", t)
+        same_size(x, t)
+
+
+def floating(name, given):
+    if not (given.is_floating_point() or given.is_complex()):
+        raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
+
+
+def same_size(primal, tangent):
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(primal.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}."
+        )
 
 
 def outside():

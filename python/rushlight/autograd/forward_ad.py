@@ -8,6 +8,7 @@ import threading
 from typing import NamedTuple
 
 from rushlight import _C
+from rushlight._func import checks
 from rushlight._func.derivatives import _forward_product, _writable
 from rushlight.autograd.function import _Forwards
 
@@ -133,17 +134,8 @@ def make_dual(tensor, tangent, *, level=None):
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(given, _C.Tensor):
             raise TypeError(f"make_dual(): {name} must be Tensor, not {type(given).__name__}")
-        if not (given.is_floating_point() or given.is_complex()):
-            raise ValueError(
-                f"Expected {name} to be floating point or complex, but got: {given.dtype}"
-            )
-    if tensor.shape != tangent.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original "
-            "Tensor, this is not supported. Tensor is of size "
-            f"{list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+        checks.floating(name, given)
+    checks.same_size(tensor, tangent)
     if any(known.dual is tensor for known in duals):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
