@@ -132,14 +132,14 @@ void multiply(const StridedMatrix<const T>& left, const StridedMatrix<const T>& 
   if (!has_contiguous_rows(out) && has_contiguous_rows(transposed(out)))
     return multiply<T>(transposed(right), transposed(left), transposed(out), alpha, beta);
   if (k == 0 || alpha == T(0)) return scale(out, beta);  // BLAS may leave a NaN where beta is 0
-  std::optional<Scratch<T>> copies[2];
-  const auto read = [&](const StridedMatrix<const T>& matrix, std::optional<Scratch<T>>& copy) {
-    if (const auto found = readable(matrix)) return *found;
-    const auto dense = copied(matrix, copy.emplace(std::size_t(matrix.rows * matrix.cols)).data());
-    const bool in_rows = dense.col_stride == 1;
-    return Matrix<const T>{dense.data, in_rows ? dense.row_stride : dense.col_stride, !in_rows};
-  };
-  const Matrix<const T> a = read(left, copies[0]), b = read(right, copies[1]);
+  for (const auto* matrix : {&left, &right}) {
+    if (readable(*matrix)) continue;
+    Scratch<T> copy(std::size_t(matrix->rows * matrix->cols));
+    const StridedMatrix<const T> dense = copied(*matrix, copy.data());
+    return multiply<T>(matrix == &left ? dense : left, matrix == &right ? dense : right, out, alpha,
+                       beta);
+  }
+  const Matrix<const T> a = *readable(left), b = *readable(right);
   if (has_contiguous_rows(out))
     return split_product<T>(m, n, k, alpha, a, b, beta, {out.data, m == 1 ? n : out.row_stride});
   Scratch<T> sums(std::size_t(m * n));
