@@ -1,4 +1,5 @@
-"""Prints ours, torch's, the ratio and the target for every row whose name contains the words given.
+"""Prints ours, torch's, the ratio, the target and the limit (limits.py) of every row whose name
+contains the words given.
 
 python -m tests.benchmarks [WORDS ...] [--alone]
 python -m tests.benchmarks --sweep --help
@@ -18,6 +19,8 @@ from tests.benchmarks.rows import measure
 from tests.benchmarks.shapes.command import shapes
 from tests.benchmarks.sweep.command import sweep
 
+NEAR = 1.25  # times its limit is at its limit
+
 
 def time_text(seconds):
     if seconds is None:
@@ -32,13 +35,16 @@ def size_text(size):
     return "-" if size is None else f"{size / 1e6:.3g} MB"
 
 
-def line(name, ours, theirs, target, text):
+def line(name, ours, theirs, target, text, limit=None):
     if ours is None or theirs is None:
         ratio, verdict = "-", ""
     else:
         value = ours / theirs
-        ratio, verdict = f"{value:.3f}", "ok" if value <= target else "MISSED"
-    print(f"{name:<52} {text(ours):>9} {text(theirs):>9} {ratio:>7} {target:>6}  {verdict}")
+        at_limit = limit is not None and ours <= NEAR * limit
+        verdict = "ok" if value <= target else "AT ITS LIMIT" if at_limit else "MISSED"
+        ratio = f"{value:.3f}"
+    print(f"{name:<48} {text(ours):>9} {text(theirs):>9} {ratio:>7} {target:>6} {text(limit):>9}  "
+          f"{verdict}")  # fmt: skip
     sys.stdout.flush()
     return verdict
 
@@ -56,7 +62,9 @@ def package_rows(words, alone):
         size, installed = package.wheel_bytes("rushlight"), package.installed_bytes("rushlight")
         for name, value, most in (("wheel", size, 16e6), ("installed size", installed, 45e6)):
             verdict = "ok" if value <= most else "MISSED"
-            print(f"{name:<52} {size_text(value):>9} {'':>17} {size_text(most):>6}  {verdict}")
+            print(
+                f"{name:<48} {size_text(value):>9} {'':>17} {size_text(most):>6} {'':>9}  {verdict}"
+            )
             yield verdict
 
 
@@ -73,14 +81,16 @@ def main():
                 modules.append(torch)
             except ImportError:
                 print("torch is not installed: ours alone")
-    print(f"{'':<52} {'ours':>9} {'torch':>9} {'ratio':>7} {'target':>6}")
+    print(f"{'':<48} {'ours':>9} {'torch':>9} {'ratio':>7} {'target':>6} {'limit':>9}")
     verdicts = []
     for row in [*small.ROWS, *large.ROWS, *training.ROWS]:
         if not words or any(w in row.name for w in words):
             times = [*measure(row, modules), None][:2]
-            verdicts.append(line(row.name, *times, row.target, time_text))
+            limit = row.limit(rushlight)
+            verdicts.append(line(row.name, *times, row.target, time_text, limit))
     verdicts += package_rows(words, alone)
-    print(f"{verdicts.count('ok')} rows reach their target, {verdicts.count('MISSED')} miss it")
+    print(f"{verdicts.count('ok')} rows reach their target, {verdicts.count('AT ITS LIMIT')} are "
+          f"within {NEAR} of their limit, {verdicts.count('MISSED')} miss both")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Large operations, where memory and arithmetic set the pace."""
 
+from tests.benchmarks.limits import moving, multiplying
 from tests.benchmarks.rows import Row
 
 
@@ -62,33 +63,43 @@ def numbers(t):
 
 
 CONV = "conv2d 32->32, 5x5, 64x32x32x32: "
+CONV_PRODUCTS = 64 * 32 * 32 * 32 * 32 * 25
+MIB, LOGITS, IMAGE = 1 << 20, 4 * 8192 * 1000, 4 * 64 * 32 * 32 * 32  # bytes
+# Bytes of their operands and results, each read or written once; of an operation, each by itself.
 ROWS = [
-    Row("a + b", 0.25, big, "a + b, 64 MB"),
-    Row("(a * 3 + b) * a", 0.25, big, "(a * 3 + b) * a, 64 MB"),
-    Row("t.relu(a)", 0.20, big, "relu, 64 MB"),
-    Row("a.sum()", 1.0, big, "sum, 64 MB"),
-    Row("t.exp(x, out=out)", 0.35, vector, "exp, 4 MB"),
-    Row("t.log(x, out=out)", 0.4, vector, "log, 4 MB"),
-    Row("t.tanh(x, out=out)", 0.25, vector, "tanh, 4 MB"),
-    Row("t.sigmoid(x, out=out)", 0.7, vector, "sigmoid, 4 MB"),
-    Row("f.gelu(x)", 1.0, vector, "gelu, 4 MB"),
-    Row("x + y", 1.0, halves, "bfloat16 a + b, 4M"),
+    Row("a + b", 0.25, big, "a + b, 64 MB", limit=moving(3 * 64 * MIB)),
+    Row("(a * 3 + b) * a", 0.25, big, "(a * 3 + b) * a, 64 MB", limit=moving(8 * 64 * MIB)),
+    Row("t.relu(a)", 0.20, big, "relu, 64 MB", limit=moving(2 * 64 * MIB)),
+    Row("a.sum()", 1.0, big, "sum, 64 MB", limit=moving(64 * MIB)),
+    Row("t.exp(x, out=out)", 0.35, vector, "exp, 4 MB", limit=moving(8 * MIB)),
+    Row("t.log(x, out=out)", 0.4, vector, "log, 4 MB", limit=moving(8 * MIB)),
+    Row("t.tanh(x, out=out)", 0.25, vector, "tanh, 4 MB", limit=moving(8 * MIB)),
+    Row("t.sigmoid(x, out=out)", 0.7, vector, "sigmoid, 4 MB", limit=moving(8 * MIB)),
+    Row("f.gelu(x)", 1.0, vector, "gelu, 4 MB", limit=moving(8 * MIB)),
+    Row("x + y", 1.0, halves, "bfloat16 a + b, 4M", limit=moving(3 * 8 * MIB)),
     Row("f.cross_entropy(x, target).backward()", 0.35, logits,
-        "cross_entropy with backward, 8192x1000", rounds=5),
-    Row("f.softmax(x.detach(), 1)", 0.40, logits, "softmax, 8192x1000"),
-    Row("f.softmax(x, 1)", 1.0, planes, "softmax over the middle, 64x1000x128"),
-    Row("t.mm(a, b, out=out)", 0.95, matrices(1024, 1024, 1024), "matmul 1024"),
-    Row("t.mm(a, b, out=out)", 0.98, matrices(64, 784, 128), "matmul 64x784x128"),
-    Row("t.mm(a, b, out=out)", 0.4, matrices(32, 32, 32), "matmul 32"),
+        "cross_entropy with backward, 8192x1000", rounds=5, limit=moving(2 * LOGITS)),
+    Row("f.softmax(x.detach(), 1)", 0.40, logits, "softmax, 8192x1000", limit=moving(2 * LOGITS)),
+    Row("f.softmax(x, 1)", 1.0, planes, "softmax over the middle, 64x1000x128",
+        limit=moving(2 * LOGITS)),
+    Row("t.mm(a, b, out=out)", 0.95, matrices(1024, 1024, 1024), "matmul 1024",
+        limit=multiplying(1024**3)),
+    Row("t.mm(a, b, out=out)", 0.98, matrices(64, 784, 128), "matmul 64x784x128",
+        limit=multiplying(64 * 784 * 128)),
+    Row("t.mm(a, b, out=out)", 0.4, matrices(32, 32, 32), "matmul 32", limit=multiplying(32**3)),
     Row("t.mm(a, b, out=out)", 1.0, matrices(1024, 1024, 1024), "matmul 1024, 2 threads",
-        threads=2),
-    Row("f.conv2d(x, w, padding=2)", 1.0, convolution, CONV + "forward"),
-    Row("y_of_x.backward(g, retain_graph=True)", 1.0, convolution, CONV + "input gradient"),
-    Row("y_of_w.backward(g, retain_graph=True)", 1.0, convolution, CONV + "weight gradient"),
-    Row("f.max_pool2d(x, 2)", 0.03, image, "max_pool2d 64x32x32x32"),
-    Row("f.max_pool2d(v, 2).backward(g)", 0.05, image, "max_pool2d with backward"),
-    Row("layer(x)", 0.6, image, "batch_norm, training forward"),
-    Row("t.rand(1 << 22)", 0.1, numbers, "rand, 4M"),
-    Row("t.randn(1 << 22)", 0.25, numbers, "randn, 4M"),
-    Row("f.dropout(x, 0.5)", 0.1, numbers, "dropout, 4M", rounds=5),
+        threads=2, limit=multiplying(1024**3, threads=2)),
+    Row("f.conv2d(x, w, padding=2)", 1.0, convolution, CONV + "forward",
+        limit=multiplying(CONV_PRODUCTS)),
+    Row("y_of_x.backward(g, retain_graph=True)", 1.0, convolution, CONV + "input gradient",
+        limit=multiplying(CONV_PRODUCTS)),
+    Row("y_of_w.backward(g, retain_graph=True)", 1.0, convolution, CONV + "weight gradient",
+        limit=multiplying(CONV_PRODUCTS)),
+    Row("f.max_pool2d(x, 2)", 0.03, image, "max_pool2d 64x32x32x32", limit=moving(5 * IMAGE // 4)),
+    Row("f.max_pool2d(v, 2).backward(g)", 0.05, image, "max_pool2d with backward",
+        limit=moving(5 * IMAGE // 2)),
+    Row("layer(x)", 0.6, image, "batch_norm, training forward", limit=moving(3 * IMAGE)),
+    Row("t.rand(1 << 22)", 0.1, numbers, "rand, 4M", limit=moving(16 * MIB)),
+    Row("t.randn(1 << 22)", 0.25, numbers, "randn, 4M", limit=moving(16 * MIB)),
+    Row("f.dropout(x, 0.5)", 0.1, numbers, "dropout, 4M", rounds=5, limit=moving(32 * MIB)),
 ]  # fmt: skip

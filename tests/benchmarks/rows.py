@@ -13,7 +13,8 @@ from typing import Any
 class Row:
     """`statement` runs on the names that `setup(t)` returns; `target` is our time over torch's.
 
-    With threads=1 the CPU time of the thread counts, with more the wall clock.
+    With threads=1 the CPU time of the thread counts, with more the wall clock. `limit(t)`, one of
+    limits.py, is how many seconds it must take.
     """
 
     statement: str
@@ -22,6 +23,7 @@ class Row:
     title: str = ""
     threads: int = 1
     rounds: int = 9
+    limit: Callable[[Any], float | None] = lambda t: None
 
     @property
     def name(self) -> str:

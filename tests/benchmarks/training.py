@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+from tests.benchmarks.limits import moving, multiplying, writing
 from tests.benchmarks.rows import Row
 
 
@@ -110,16 +111,25 @@ def checkpoint(tensors, size):
 
 
 STEP = "CIFAR step, batch 64"
+# Multiplications of a step: forward, and the gradients of the weights and of all inputs but x.
+FIRST = 64 * 32 * 32 * 32 * 3 * 25
+CIFAR = 2 * FIRST + 3 * 64 * (16 * 16 * 32 * 32 * 25 + 8 * 8 * 64 * 32 * 25 + 1024 * 64 + 640)
+MNIST = 64 * (2 * 784 * 128 + 3 * 128 * 10)
+EPOCH = 4096 * 3072 * 4  # bytes
 ROWS = [
-    Row("step()", 0.68, cifar_step, STEP, rounds=7),
-    Row("step()", 0.72, cifar_step, STEP + ", 2 threads", threads=2, rounds=7),
-    Row("step()", 0.5, mnist_step, "MNIST MLP step, batch 64"),
+    Row("step()", 0.68, cifar_step, STEP, rounds=7, limit=multiplying(CIFAR)),
+    Row("step()", 0.72, cifar_step, STEP + ", 2 threads", threads=2, rounds=7,
+        limit=multiplying(CIFAR, threads=2)),
+    Row("step()", 0.5, mnist_step, "MNIST MLP step, batch 64", limit=multiplying(MNIST)),
     Row("epoch()", 0.05, loader(10, 32), "DataLoader, TensorDataset, 4096 rows of 10", rounds=5),
-    Row("epoch()", 0.05, loader(3072, 64), "DataLoader, TensorDataset, an epoch of 4096", rounds=5),
+    Row("epoch()", 0.05, loader(3072, 64), "DataLoader, TensorDataset, an epoch of 4096", rounds=5,
+        limit=moving(2 * EPOCH)),
     Row("epoch()", 0.5, collating, "DataLoader, Python __getitem__, 1024", rounds=5),
     Row("chain(picture)", 0.06, transforming, "ToTensor + Normalize, 32x32"),
-    Row("t.save(state, path)", 0.5, checkpoint(25, 1024), "save 100 MB", rounds=5),
-    Row("t.load(path)", 0.3, checkpoint(25, 1024), "load 100 MB", rounds=5),
+    Row("t.save(state, path)", 0.5, checkpoint(25, 1024), "save 100 MB", rounds=5,
+        limit=writing(100 << 20)),
+    Row("t.load(path)", 0.3, checkpoint(25, 1024), "load 100 MB", rounds=5,
+        limit=moving(200 << 20)),
     Row("t.save(state, path)", 1.5, checkpoint(1000, 8), "save 1000 small tensors"),
     Row("t.load(path)", 0.5, checkpoint(1000, 8), "load 1000 small tensors"),
-]
+]  # fmt: skip
