@@ -35,7 +35,8 @@ int across(const CopyPlan& p) {
   return 0;
 }
 
-// A matrix for each position of the other dimensions, in strips of the output's rows.
+// A matrix for each position of the other dimensions, in strips of the output's rows. Where an
+// input repeats along a dimension, the rows that were written are copied.
 template <class S>
 void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   // Each row of a strip is a page. Where vectors straddle two lines these are written in two steps,
@@ -45,8 +46,9 @@ void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
   const std::int64_t strip = sizeof(S) < 8 || aligned ? 64 : 16;
   const std::int64_t rows = p.sizes[0], columns = p.sizes[dense];
   const std::int64_t strips = (columns + strip - 1) / strip;
+  const int repeated = int(std::find(p.in + 1, p.in + p.rank, 0) - p.in);  // rank: none
   std::int64_t matrices = 1;
-  for (int d = 1; d < p.rank; ++d) matrices *= d == dense ? 1 : p.sizes[d];
+  for (int d = 1; d < p.rank; ++d) matrices *= d == dense || d == repeated ? 1 : p.sizes[d];
   const std::int64_t grain =
       std::max<std::int64_t>(1, (1 << 15) / (rows * std::min(columns, strip)));
   parallel_for(matrices * strips, grain, [&](std::int64_t begin, std::int64_t end) {
@@ -54,12 +56,17 @@ void transpose_all(const CopyPlan& p, int dense, S* out, const S* in) {
       const std::int64_t first = begin % strips * strip;
       std::int64_t rest = begin / strips, o = first * p.out[dense], i = first;
       for (int d = 1; d < p.rank; ++d) {
-        if (d == dense) continue;
+        if (d == dense || d == repeated) continue;
         o += rest % p.sizes[d] * p.out[d];
         i += rest % p.sizes[d] * p.in[d];
         rest /= p.sizes[d];
       }
-      transpose(in + i, p.in[0], rows, std::min(strip, columns - first), out + o, p.out[dense]);
+      const std::int64_t some = std::min(strip, columns - first);
+      transpose(in + i, p.in[0], rows, some, out + o, p.out[dense]);
+      if (repeated < p.rank)
+        for (S *row = out + o, *past = row + some * p.out[dense]; row != past; row += p.out[dense])
+          for (std::int64_t k = 1; k < p.sizes[repeated]; ++k)
+            copy_bytes(row + k * p.out[repeated], row, rows * std::int64_t(sizeof(S)));
     }
   });
 }

@@ -86,6 +86,18 @@ def test_repeat_in_any_layout(device):
             assert t.repeat(*repeats).tolist() == np.tile(values, repeats).tolist()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 5), (17, 66), (70, 33), (130, 20)])
+def test_a_transposed_matrix_repeats_along_other_dimensions(dtype, shape, device):
+    a = numbers(dtype, *shape)
+    x = rl.from_numpy(a).to(device).t()
+    check(x.repeat_interleave(3, 0), a.T.repeat(3, 0))
+    for sizes in ((2, 1), (1, 3), (2, 3)):
+        first, middle = sizes
+        wanted = np.broadcast_to(a.T[None, :, None], (first, shape[1], middle, shape[0]))
+        check(x[None, :, None].expand(wanted.shape).contiguous(), wanted)
+
+
 FRACTIONS = [0.5, -0.5, -2.75, 3.999, 100.25, -127.5]
 FAR = [2.0**31 - 128, -(2.0**31), 2.0**31, -3e9, 2.0**52 + 1, -(2.0**62), 1e19, -1e19, 1e38]
 FAR += [float("inf"), -float("inf"), float("nan")]
