@@ -7,6 +7,7 @@
 #include "kernels/cpu/transpose.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
+#include "winograd.h"
 
 namespace rushlight::conv {
 namespace {
@@ -165,6 +166,7 @@ std::vector<int> Columns::offsets(const Correlation& s) const {
 
 void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
+  if (suits_winograd(s) && correlate_winograd(s, x, w, y)) return;
   if (suits_pixels(s)) return correlate_pixels(s, x, w, y);
   const auto filled = [](Index n, Index lanes) {
     return double(n) / double((n + lanes - 1) / lanes * lanes);

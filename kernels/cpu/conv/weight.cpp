@@ -3,6 +3,8 @@
 // pixels.
 #include "weight.h"
 
+#include "winograd.h"
+
 namespace rushlight::conv {
 namespace {
 
@@ -178,14 +180,18 @@ GroupShape::GroupShape(const ConvShape& shape, const Bands& bands)
 
 template <class S>
 void weight_gradient(const ConvShape& s, const S* x, const S* grad, float* grad_weight) {
-  if constexpr (sizeof(S) == 2)
+  if constexpr (sizeof(S) == 2) {
     if (weight_gradient_by_amx(s, x, grad, grad_weight)) return;
-  const Bands bands(s);
-  sum_bands(s, bands, Group<S>(s, bands), x, grad, grad_weight);
+    const Bands bands(s);
+    sum_bands(s, bands, Group<S>(s, bands), x, grad, grad_weight);
+  } else {
+    weight_gradient(s, input_steps(s), result_steps(s), x, grad, grad_weight);
+  }
 }
 
 void weight_gradient(const ConvShape& s, const Steps& from, const Steps& to, const float* x,
                      const float* grad, float* grad_weight) {
+  if (winograd_weight_gradient(s, from, to, x, grad, grad_weight)) return;
   const Bands bands(s);
   Group<float> group(s, bands);
   group.from = from;
