@@ -109,8 +109,15 @@ struct Slab {  // of the depth
         packed_from(right.col_stride == 1 && blocks <= 10 ? out.cols / wide : 0),
         left_here(left.row_stride == 1
                       ? panels <= 2 || (panels <= 4 && !collides<T>(left.col_stride))
-                      : !collides<T>(left.row_stride)),
+                      : panels < fewest_panels() && !collides<T>(left.row_stride)),
         b(std::size_t((panels - packed_from) * wide * left.cols)) {}
+
+  // For which rows are copied in the order of the tiles: of many rows that takes longer, as they
+  // come from far.
+  Index fewest_panels() const {
+    constexpr Index kNear = 1 << 20;  // bytes
+    return left.rows * left.cols * Index(sizeof(T)) <= kNear ? 3 : 8;
+  }
 
   // Those of panels [first, last) that are copied.
   void pack_right(Index first, Index last) {
@@ -136,7 +143,7 @@ struct Slab {  // of the depth
     Scratch<T> a(std::size_t(left_here ? 1 : (last - first) * k));
     if (!left_here)
       pack(some_rows(left, first, last - first), height, last - (b1 - 1) * height, a.data());
-    const bool next = !left_here || left.row_stride == 1;
+    const Order order = !left_here || left.row_stride == 1 ? Order::next : Order::rows;
     const bool reads_rows = left_here && left.col_stride == 1 && left.row_stride < k + k / 4;
     const auto sizes = std::make_integer_sequence<int, int(kRows)>();
     Scratch<T> near(std::size_t(wide * (k + 1)));  // a panel, and what is not kept of others
@@ -171,7 +178,8 @@ struct Slab {  // of the depth
                           fetches_rows ? height * left.row_stride / k : step,
                           fetches_rows ? 1 : b1 - b0};
         const Index vectors = width / lanes;
-        (next ? pick<T, true>(sizes, rows, vectors) : pick<T, false>(sizes, rows, vectors))(t);
+        const bool packed = !left_here && t.b_step == width && !copies;
+        pick<T>(sizes, packed ? Order::packed : order, rows, vectors)(t);
       }
     }
   }
