@@ -10,6 +10,7 @@
 #include "kernels/cpu/transpose.h"
 #include "register_tile.h"
 #include "rounded_gemm.h"
+#include "tile_kernel.h"
 
 namespace rushlight {
 namespace {
@@ -18,17 +19,21 @@ using Index = std::int64_t;
 constexpr Index kFewRows = 2;  // fewer: no packing, as the product reads the weight only once
 constexpr Index kNearby = Index(1) << 17;  // floats of the left operand
 
+// Columns of a panel: the tile of AVX-512 reads two vectors of them side by side.
+Index panel_width() { return prefers_wide_vectors() ? 2 * kPanel : kPanel; }
+
+// Panels of [k][width]; the last one may be narrower, a multiple of 16 too.
 std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
-  const Index panels = (n + kPanel - 1) / kPanel;
-  std::vector<float> packed(std::size_t(panels * k * kPanel));
-  for (Index p = 0; p < panels; ++p) {
-    const Index first = p * kPanel, lanes = std::min(kPanel, n - first);
-    float* to = packed.data() + p * k * kPanel;
+  const Index most = panel_width();
+  std::vector<float> packed(std::size_t(rounded_up(n, kPanel) * k));
+  for (Index first = 0; first < n; first += most) {
+    const Index lanes = std::min(most, n - first), width = rounded_up(lanes, kPanel);
+    float* to = packed.data() + first * k;
     if (right.transposed)
-      transpose(right.data + first * right.ld, right.ld, lanes, k, to, kPanel);
+      transpose(right.data + first * right.ld, right.ld, lanes, k, to, width);
     else
       for (Index i = 0; i < k; ++i)
-        std::copy_n(right.data + i * right.ld + first, lanes, to + i * kPanel);
+        std::copy_n(right.data + i * right.ld + first, lanes, to + i * width);
   }
   return packed;
 }
@@ -90,14 +95,53 @@ void StepProduct<T>::run(std::span<const StepRows<T>> steps, Index ldl, T beta, 
     float* to = transposed.data();
     for (const StepRows<T>& s : steps)
       for (Index row = 0; row < s.rows; row += ld_, to += k_ * ld_)
-        transpose(s.left + row * ldl, ldl, std::min(ld_, s.rows - row), k_, to, ld_);
+        transpose(s.left + row * ldl, ldl, std::min(ld_, s.rows - row), k_, to,
+                  panel_width() > kPanel ? std::min(ld_, s.rows - row) : ld_);
     run_panels(steps, transposed.data(), beta != 0, ldo);
   }
 }
 
+#if defined(__x86_64__)
+template <class T>
+void StepProduct<T>::run_wide_panels(std::span<const StepRows<T>> steps, const float* transposed,
+                                     bool adds, Index ldo) const {
+  if constexpr (std::is_same_v<T, float>) {
+    const auto sizes = std::make_integer_sequence<int, int(tiled::kRows)>();
+    for (Index at = 0, lanes; at < n_; at += lanes) {
+      lanes = std::min(n_ - at, 2 * kPanel);
+      const Index vectors = (lanes + kPanel - 1) / kPanel;
+      const float *const panel = packed_.data() + at * k_, *left = transposed;
+      for (const StepRows<T>& s : steps)
+        for (Index row = 0; row < s.rows; row += ld_, left += k_ * ld_) {
+          const Index height = std::min(ld_, s.rows - row);
+          float* const to = s.out + row * ldo + at;
+          tiled::pick<float>(sizes, tiled::Order::packed, height,
+                             vectors)({.a = left,
+                                       .b = panel,
+                                       .depth = k_,
+                                       .out = to,
+                                       .ldo = ldo,
+                                       .added = adds ? to : bias_.data() + at,
+                                       .ld_added = adds ? ldo : 0,
+                                       .alpha = 1,
+                                       .beta = 1,
+                                       .mask = first_lanes(lanes - (vectors - 1) * kPanel),
+                                       .next = panel,
+                                       .every = k_ + 1});
+        }
+    }
+  }
+}
+#else
+template <class T>
+void StepProduct<T>::run_wide_panels(std::span<const StepRows<T>>, const float*, bool,
+                                     Index) const {}
+#endif
+
 template <class T>
 void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float* transposed,
                                 bool adds, Index ldo) const {
+  if (panel_width() > kPanel) return run_wide_panels(steps, transposed, adds, ldo);
   if constexpr (std::is_same_v<T, float>) {
     const Tiles& t = tiles();
     Scratch<float> edge(std::size_t(t.p * kPanel));

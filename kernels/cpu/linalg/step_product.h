@@ -44,6 +44,8 @@ class StepProduct {
   }
 
  private:
+  void run_wide_panels(std::span<const StepRows<T>> steps, const float* transposed, bool adds,
+                       std::int64_t ldo) const;
   void run_panels(std::span<const StepRows<T>> steps, const float* transposed, bool adds,
                   std::int64_t ldo) const;
   void run_rounded(std::span<const StepRows<T>> steps, std::int64_t ldl, bool adds,

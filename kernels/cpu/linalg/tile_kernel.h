@@ -17,19 +17,19 @@ inline constexpr Index kAhead = 8;  // rows of a panel that are fetched ahead
 template <class T>
 struct TileOf {
   const T* a;
-  Index a_row, a_step;  // from row to row, along the depth
+  Index a_row = 0, a_step = 0;  // from row to row, along the depth
   const T* b;
-  Index b_step, depth;  // along the depth
+  Index b_step = 0, depth;  // along the depth
   T* out;
   Index ldo;
   const T* added;
   Index ld_added;
   T alpha, beta;
   __mmask16 mask;  // columns of the last vector that are stored
-  T* copy;         // of the panel; a step of 0 keeps nothing
-  Index copy_step;
+  T* copy = nullptr;  // of the panel; a step of 0 keeps nothing
+  Index copy_step = 0;
   const T* next;  // what is read after this panel: a row of it is fetched at every so many steps
-  Index next_step, every;
+  Index next_step = 0, every;
 };
 
 template <class T, int P, int V>
