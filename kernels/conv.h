@@ -16,8 +16,8 @@ struct ConvShape {
   bool inside = false;
 };
 
-// Every view is contiguous and of one floating dtype, on the CPU also int64; none is empty. `bias`
-// may be null.
+// Every view is contiguous and of one floating dtype, on the CPU also of integers; none is empty.
+// `bias` may be null.
 struct ConvKernels {
   void (*forward)(const ConvShape& s, const View& input, const View& weight, const View* bias,
                   const View& out);

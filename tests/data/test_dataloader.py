@@ -128,6 +128,7 @@ def test_streams():
     assert len(ours.DataLoader(Count(7), 3, drop_last=True)) == 2
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker")  # on one processor
 def test_wrong_stream_length_warns():
     class Longer(Count):
         def __len__(self):

@@ -323,3 +323,25 @@ def test_kernels_as_wide_as_the_image(size, kernel, stride, padding, channels, o
     for expected, *got in zip(*results, strict=True):
         for tensor in got:
             assert T.equal(expected, tensor.double())
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
+@pytest.mark.parametrize("shape", [(2, 4, 6, 9, 7), (1, 1, 1, 40, 70), (3, 16, 20, 12, 33)])
+def test_narrow_integers_wrap_as_int64_cut_to_their_bits(dtype, shape, device):
+    n, channels, results, height, width = shape
+    dtype = getattr(rushlight, dtype)
+    info = rushlight.iinfo(dtype)
+
+    def numbers(*sizes):
+        return rushlight.randint(info.min, info.max, sizes, device=device)
+
+    x, w, bias = (
+        numbers(n, channels, height, width),
+        numbers(results, channels, 3, 3),
+        numbers(results),
+    )
+    narrow = [t.to(dtype) for t in (x, w, bias)]
+    for options in ({}, {"padding": 1}, {"stride": 2, "padding": (0, 2), "dilation": 2}):
+        y = rushlight.nn.functional.conv2d(*narrow, **options)
+        assert y.dtype == dtype
+        assert y.equal(rushlight.nn.functional.conv2d(x, w, bias, **options).to(dtype))

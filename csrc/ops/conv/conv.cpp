@@ -153,11 +153,11 @@ Tensor run(int rank, const Tensor& input, const Tensor& weight, const std::optio
   return conv::forward(s, input, weight, bias ? *bias : Tensor(), sizes);
 }
 
-// Narrower integers are multiplied as int64, which gives the same bits; f computes.
+// On a GPU narrower integers are multiplied as int64, which gives the same bits; f computes.
 template <class F>
 Tensor widened(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, F f) {
   const DType d = input.dtype();
-  if (is_floating(d) || d == DType::int64) return f(input, weight, bias);
+  if (is_floating(d) || d == DType::int64 || input.device().is_cpu()) return f(input, weight, bias);
   std::optional<Tensor> wide_bias;
   if (bias) wide_bias = to(*bias, DType::int64);
   return to(f(to(input, DType::int64), to(weight, DType::int64), wide_bias), d);

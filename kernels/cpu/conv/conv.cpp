@@ -21,7 +21,6 @@ namespace {
 using conv::Correlation;
 using conv::General;
 using conv::Index;
-using Word = std::uint64_t;  // of int64: sums wrap
 
 // Offsets inside one image are ints; planes too large for them go the general way.
 bool fits_ints(const ConvShape& s) {
@@ -366,9 +365,11 @@ bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const V
 void forward_kernel(const ConvShape& given, const View& input, const View& weight, const View* bias,
                     const View& out) {
   const ConvShape s = folded(given);
-  if (out.dtype == DType::int64)
-    return General<Word>::forward(s, input.as<Word>(), weight.as<Word>(),
-                                  bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  if (!is_floating(out.dtype))
+    return dispatch_integral(out.dtype, [&]<class S>(Type<S>) {
+      General<S>::forward(s, input.as<S>(), weight.as<S>(), bias ? bias->as<S>() : nullptr,
+                          out.as<S>());
+    });
   if (goes_as_bfloat16(s, false, input, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     if (s.inside && is_depthwise(s))
@@ -388,9 +389,11 @@ void forward_kernel(const ConvShape& given, const View& input, const View& weigh
 void grad_input_kernel(const ConvShape& given, const View& grad, const View& weight,
                        const View* bias, const View& out) {
   const ConvShape s = folded(given);
-  if (out.dtype == DType::int64)
-    return General<Word>::grad_input(s, grad.as<Word>(), weight.as<Word>(),
-                                     bias ? bias->as<Word>() : nullptr, out.as<Word>());
+  if (!is_floating(out.dtype))
+    return dispatch_integral(out.dtype, [&]<class S>(Type<S>) {
+      General<S>::grad_input(s, grad.as<S>(), weight.as<S>(), bias ? bias->as<S>() : nullptr,
+                             out.as<S>());
+    });
   if (goes_as_bfloat16(s, true, grad, weight, bias, out)) return;
   dispatch_floating(out.dtype, [&]<class S>(Type<S>) {
     if (s.inside && is_depthwise(s))

@@ -1,6 +1,7 @@
 // Convolution of any dimensions by a column matrix and a product per image and group: what the
 // float kernels do not take. The column matrix covers a band of outputs, so it stays small.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/cpu/linalg/gemm.h"
@@ -71,6 +72,15 @@ void gather_columns(const ConvShape& s, Index c, Index p0, Index p1, const T* im
   });
 }
 
+// Of integers without overflow, which would be undefined.
+template <class T>
+T wrapped_sum(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return T(std::uint64_t(a) + std::uint64_t(b));
+  else
+    return a + b;
+}
+
 }  // namespace
 
 template <class T>
@@ -120,7 +130,10 @@ void General<T>::grad_input(const ConvShape& s, const T* grad, const T* w, const
         visit_columns(s, z.c, p0, p1, [&](Index row, Index column, Index n, Index at) {
           if (at < 0) return;
           const T* from = columns.data() + row * size + column;
-          for (Index i = 0; i < n; ++i) image[at + i * s.stride[2]] += from[i];
+          for (Index i = 0; i < n; ++i) {
+            T& sum = image[at + i * s.stride[2]];
+            sum = wrapped_sum(sum, from[i]);
+          }
         });
         check_interrupt();
       }
@@ -152,6 +165,10 @@ void General<T>::grad_weight(const ConvShape& s, const T* x, const T* grad, T* g
 
 template struct General<float>;
 template struct General<double>;
-template struct General<std::uint64_t>;
+template struct General<std::uint8_t>;
+template struct General<std::int8_t>;
+template struct General<std::int16_t>;
+template struct General<std::int32_t>;
+template struct General<std::int64_t>;
 
 }  // namespace rushlight::conv

@@ -178,6 +178,10 @@ struct General {
 };
 extern template struct General<float>;
 extern template struct General<double>;
-extern template struct General<std::uint64_t>;
+extern template struct General<std::uint8_t>;
+extern template struct General<std::int8_t>;
+extern template struct General<std::int16_t>;
+extern template struct General<std::int32_t>;
+extern template struct General<std::int64_t>;
 
 }  // namespace rushlight::conv

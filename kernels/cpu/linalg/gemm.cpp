@@ -21,10 +21,6 @@ T element(Matrix<const T> m, std::int64_t row, std::int64_t col) {
 }
 
 template <class T>
-StridedMatrix<T> strided(Matrix<T> m, std::int64_t rows, std::int64_t cols) {
-  return {m.data, rows, cols, m.transposed ? 1 : m.ld, m.transposed ? m.ld : 1};
-}
-template <class T>
 Steps strides_of(Matrix<const T> m) {
   return m.transposed ? Steps{1, m.ld} : Steps{m.ld, 1};
 }
@@ -127,21 +123,6 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const 
                         beta, out.data, 1);
   library.gemm(B::kRowMajor, a, b, int(m), int(n), int(k), alpha, left.data, int(left.ld),
                right.data, int(right.ld), beta, out.data, int(out.ld));
-}
-
-// Plain loops; sums wrap.
-template <>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t alpha,
-          Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, std::uint64_t beta,
-          Matrix<std::uint64_t> out) {
-  for (std::int64_t i = 0; i < m; ++i) {
-    std::uint64_t* row = out.block(i, 0).data;
-    for (std::int64_t j = 0; j < n; ++j) row[j] = beta == 0 ? 0 : beta * row[j];
-    for (std::int64_t d = 0; d < k; ++d) {
-      const std::uint64_t by = alpha * *left.block(i, d).data;
-      for (std::int64_t j = 0; j < n; ++j) row[j] += by * *right.block(d, j).data;
-    }
-  }
 }
 
 template void gemm(std::int64_t, std::int64_t, std::int64_t, float, Matrix<const float>,

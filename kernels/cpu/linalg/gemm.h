@@ -1,8 +1,10 @@
-// One matrix product in the calling thread, on row-major memory of floats, doubles or 64-bit words;
-// OpenBLAS where its library lies beside ours, else loops of our own. Matmul and convolution build
-// on it.
+// One matrix product in the calling thread, on row-major memory; of floats and doubles by OpenBLAS
+// where its library lies beside ours, else by loops of our own. Matmul and convolution build on it.
 #pragma once
+#include <concepts>
 #include <cstdint>
+
+#include "integer_product.h"
 
 namespace rushlight {
 
@@ -18,6 +20,11 @@ struct Matrix {
   }
 };
 
+template <class T>
+StridedMatrix<T> strided(Matrix<T> m, std::int64_t rows, std::int64_t cols) {
+  return {m.data, rows, cols, m.transposed ? 1 : m.ld, m.transposed ? m.ld : 1};
+}
+
 // out (m x n) = alpha * left (m x k) * right (k x n) + beta * out; out is not transposed, and not
 // read when beta == 0. Sizes and `ld` fit an int: callers split or pack what does not.
 template <class T>
@@ -27,9 +34,11 @@ extern template void gemm(std::int64_t, std::int64_t, std::int64_t, float, Matri
                           Matrix<const float>, float, Matrix<float>);
 extern template void gemm(std::int64_t, std::int64_t, std::int64_t, double, Matrix<const double>,
                           Matrix<const double>, double, Matrix<double>);
-template <>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t alpha,
-          Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, std::uint64_t beta,
-          Matrix<std::uint64_t> out);
+// Of integers of every width: sums wrap.
+template <std::integral T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Matrix<const T> left,
+          Matrix<const T> right, T beta, Matrix<T> out) {
+  integer_product<T>(strided(left, m, k), strided(right, k, n), strided(out, m, n), alpha, beta);
+}
 
 }  // namespace rushlight
