@@ -341,7 +341,7 @@ def test_narrow_integers_wrap_as_int64_cut_to_their_bits(dtype, shape, device):
         numbers(results),
     )
     narrow = [t.to(dtype) for t in (x, w, bias)]
-    for options in ({}, {"padding": 1}, {"stride": 2, "padding": (0, 2), "dilation": 2}):
+    for options in ({}, {"padding": 1}, {"stride": 2, "padding": (0, 2)}):
         y = rushlight.nn.functional.conv2d(*narrow, **options)
         assert y.dtype == dtype
         assert y.equal(rushlight.nn.functional.conv2d(x, w, bias, **options).to(dtype))
