@@ -41,6 +41,9 @@ OPS = {
     "the CPU's LAPACK: a GPU's library is its own": """
         test_complex_factors.py::test_so_of_real_numbers
     """,
+    "integers, which a GPU does not convolve": """
+        test_conv.py::test_narrow_integers_wrap_as_int64_cut_to_their_bits
+    """,
     "dtypes, and numbers of the host": """
         test_complex_numbers.py::test_numbers_of_numpy test_complex_numbers.py::test_result_types
         test_complex_numbers.py::test_the_default_dtype_decides

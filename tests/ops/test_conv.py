@@ -327,13 +327,13 @@ def test_kernels_as_wide_as_the_image(size, kernel, stride, padding, channels, o
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
 @pytest.mark.parametrize("shape", [(2, 4, 6, 9, 7), (1, 1, 1, 40, 70), (3, 16, 20, 12, 33)])
-def test_narrow_integers_wrap_as_int64_cut_to_their_bits(dtype, shape, device):
+def test_narrow_integers_wrap_as_int64_cut_to_their_bits(dtype, shape):
     n, channels, results, height, width = shape
     dtype = getattr(rushlight, dtype)
     info = rushlight.iinfo(dtype)
 
     def numbers(*sizes):
-        return rushlight.randint(info.min, info.max, sizes, device=device)
+        return rushlight.randint(info.min, info.max, sizes)
 
     x, w, bias = (
         numbers(n, channels, height, width),

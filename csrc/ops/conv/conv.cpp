@@ -153,16 +153,6 @@ Tensor run(int rank, const Tensor& input, const Tensor& weight, const std::optio
   return conv::forward(s, input, weight, bias ? *bias : Tensor(), sizes);
 }
 
-// On a GPU narrower integers are multiplied as int64, which gives the same bits; f computes.
-template <class F>
-Tensor widened(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, F f) {
-  const DType d = input.dtype();
-  if (is_floating(d) || d == DType::int64 || input.device().is_cpu()) return f(input, weight, bias);
-  std::optional<Tensor> wide_bias;
-  if (bias) wide_bias = to(*bias, DType::int64);
-  return to(f(to(input, DType::int64), to(weight, DType::int64), wide_bias), d);
-}
-
 }  // namespace
 
 // Of complex numbers: f(input, weight, bias) of the parts.
@@ -185,11 +175,8 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
     return of_parts(input, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
       return convolution(name, rank, x, w, b, options);
     });
-  return batched(input, rank, [&](const Tensor& given) {
-    return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
-      return run(rank, x, w, b, o);
-    });
-  });
+  return batched(input, rank,
+                 [&](const Tensor& given) { return run(rank, given, weight, bias, o); });
 }
 
 Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor& weight,
@@ -216,11 +203,7 @@ Tensor convolution(const char* name, int rank, const Tensor& input, const Tensor
     wider[at] = checked_add(wider[at], 1);
     x = slice_backward(x, wider, at, 0, x->shape[at], 1);
   }
-  return batched(x, rank, [&](const Tensor& given) {
-    return widened(given, weight, bias, [&](const Tensor& x, const Tensor& w, const auto& b) {
-      return run(rank, x, w, b, o);
-    });
-  });
+  return batched(x, rank, [&](const Tensor& given) { return run(rank, given, weight, bias, o); });
 }
 
 Tensor convolution_transpose(const char* name, int rank, const Tensor& input, const Tensor& weight,
