@@ -57,6 +57,15 @@ def test_groups(device):
     check(16, 64, 128, 12, 10, 1, device, groups=2)
 
 
+def test_transposed(device):
+    rl.manual_seed(0)
+    x, w = rl.randn(6, 64, 9, 14, device=device), rl.randn(64, 16, 3, 3, device=device)
+    bias = rl.randn(32, device=device)
+    doubles = [t.double() for t in (x, w, bias)]
+    y = f.conv_transpose2d(x, w, bias, padding=1, groups=2)
+    close(y, f.conv_transpose2d(*doubles, padding=1, groups=2), (9 * 32) ** 0.5 * 5)
+
+
 def test_volumes(device):
     rl.manual_seed(0)
     x, w = rl.randn(2, 32, 5, 12, 11, device=device), rl.randn(32, 32, 3, 3, 3, device=device)
