@@ -12,6 +12,7 @@ namespace rushlight::conv {
 namespace {
 
 constexpr Index kMostImages = 16, kFewestImages = 4;
+constexpr Index kLongRow = 24, kManyChannels = 96;
 constexpr Index kWindowBytes = 640 << 10;  // rows under the kernel must stay in the second cache
 
 struct Correlating {
@@ -162,7 +163,9 @@ void correlate_channels(const Correlation& s, const float* x, const float* w, fl
   const Index threads = num_threads(), even = (groups + threads - 1) / threads * threads;
   if (s.n / even >= kFewestImages) groups = even;
   const Index largest = (s.n + groups - 1) / groups;
-  k.interleaved = s.n / groups >= kFewestImages && window * largest <= kWindowBytes;
+  // Of long rows only where there are so many channels that bringing them together does not show.
+  const bool short_rows = s.cols.out < kLongRow || s.c >= kManyChannels;
+  k.interleaved = short_rows && s.n / groups >= kFewestImages && window * largest <= kWindowBytes;
   if (!k.interleaved) {
     groups = s.n;
     k.column_off = k.columns.offsets(s);
