@@ -11,8 +11,7 @@
 namespace rushlight::conv {
 namespace {
 
-constexpr Index kMostImages = 16, kFewestImages = 4;
-constexpr Index kLongRow = 24, kManyChannels = 96;
+constexpr Index kMostImages = 16;
 constexpr Index kWindowBytes = 640 << 10;  // rows under the kernel must stay in the second cache
 
 struct Correlating {
@@ -60,35 +59,6 @@ void interleave(const Correlation& s, const float* x, Index first, Index group, 
   } else {
     for (Index i = 0; i < pixels; ++i)
       transpose(images + i * s.from.pixel, s.from.image, group, s.c, d + i * s.c * group, group);
-  }
-}
-
-// Sums of output rows [h0, h1) and the panels from b on, of `group` images, into y.
-void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
-                Index b, Index h0, Index h1, float* y) {
-  const Index wide = s.cols.out, pixels = (h1 - h0) * wide;
-  const Index used = std::min(lanes, s.out - b * kPanel);
-  const bool dense = s.to.pixel == 1 && s.rows.pitch == 1 && s.cols.pitch == 1;
-  Scratch<float> row(std::size_t(wide * used));
-  for (Index i = 0; i < group; ++i) {
-    float* const planes = y + (first + i) * s.to.image + b * kPanel * s.to.channel;
-    if (dense) {
-      transpose(sums + i * lanes, group * lanes, pixels, used, planes + h0 * s.to_width,
-                s.to.channel);
-      continue;
-    }
-    for (Index h = h0; h < h1; ++h) {
-      const float* const from = sums + ((h - h0) * wide * group + i) * lanes;
-      const Index step = s.cols.pitch * s.to.pixel;
-      float* const to = planes + s.stored(h, 0);
-      if (s.to.channel == 1) {
-        for (Index q = 0; q < wide; ++q) std::copy_n(from + q * group * lanes, used, to + q * step);
-        continue;
-      }
-      transpose(from, group * lanes, wide, used, row.data(), wide);
-      for (Index o = 0; o < used; ++o)
-        for (Index q = 0; q < wide; ++q) to[o * s.to.channel + q * step] = row[o * wide + q];
-    }
   }
 }
 
@@ -163,9 +133,8 @@ void correlate_channels(const Correlation& s, const float* x, const float* w, fl
   const Index threads = num_threads(), even = (groups + threads - 1) / threads * threads;
   if (s.n / even >= kFewestImages) groups = even;
   const Index largest = (s.n + groups - 1) / groups;
-  // Of long rows only where there are so many channels that bringing them together does not show.
-  const bool short_rows = s.cols.out < kLongRow || s.c >= kManyChannels;
-  k.interleaved = short_rows && s.n / groups >= kFewestImages && window * largest <= kWindowBytes;
+  k.interleaved =
+      s.cols.out < kLongRow && s.n / groups >= kFewestImages && window * largest <= kWindowBytes;
   if (!k.interleaved) {
     groups = s.n;
     k.column_off = k.columns.offsets(s);

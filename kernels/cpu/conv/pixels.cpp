@@ -1,9 +1,11 @@
-// Correlation of images whose channels lie innermost, read pixel by pixel: a tile has neighbouring
-// pixels of a row of results and output channels in the vector's lanes, so that nothing is
-// transposed. Where a window leaves the image, rows are copied with zeros on both sides.
+// Correlation of images read pixel by pixel, with their channels innermost: a tile has neighbouring
+// pixels of a row of results and output channels in the vector's lanes. Where channels lie
+// innermost already nothing is transposed. Where a window leaves the image, rows are copied with
+// zeros on both sides.
 #include <algorithm>
 #include <optional>
 
+#include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
 #include "plan.h"
 
@@ -24,7 +26,7 @@ struct Rows {
     const Index first = x.shift.empty() ? 0 : x.shift.front();
     const Index last = x.shift.empty() ? 0 : (x.out - 1) * x.step + x.shift.back();
     left = std::max<Index>(0, -first);
-    in_place = left == 0 && last < x.in && !s.volume.planes;
+    in_place = s.from.channel == 1 && left == 0 && last < x.in && !s.volume.planes;
     pixels = in_place ? x.in : left + std::max(x.in, last + 1);
     pixel = in_place ? s.from.pixel : s.c;
     row = pixels * pixel;
@@ -35,7 +37,9 @@ struct Rows {
       float* const first = to + left * pixel;
       s.each_plane(x, image, [&](Index c, Index channels, const float* plane) {
         const float* const from = plane + h * s.cols.in * s.from.pixel;
-        if (plane && s.from.pixel == pixel)
+        if (plane && s.from.channel != 1)
+          transpose(from, s.from.channel, channels, s.cols.in, first + c, pixel);
+        else if (plane && s.from.pixel == pixel)
           std::copy_n(from, s.cols.in * pixel, first);
         else
           for (Index i = 0; i < s.cols.in; ++i)
@@ -61,11 +65,15 @@ bool suits_pixels(const Correlation& s) {
   const Index channels = s.volume.planes ? s.volume.channels : s.c;
   const bool inside =
       s.from.channel == 1 && s.to.channel == 1 && s.from.pixel >= channels && s.to.pixel >= s.out;
+  // Planes, whose rows are transposed: the quicker way unless short rows of several images can be
+  // brought together.
+  const bool planes = s.from.pixel == 1 && s.to.pixel == 1 &&
+                      (s.cols.out >= kLongRow || (s.n < kFewestImages && s.cols.out >= t.p));
   const Index parts = (s.cols.out + t.p - 1) / t.p;
   // Weights beyond the second cache would be read anew for every small image.
   const bool reads_weights = s.n >= 4 && s.rows.out * s.cols.out < kSmallImage &&
                              s.taps() * s.c * s.out * Index(sizeof(float)) > kManyWeights;
-  return t.pixel_tile[0][0] && inside && s.c >= kFewestChannels && !reads_weights &&
+  return t.pixel_tile[0][0] && (inside || planes) && s.c >= kFewestChannels && !reads_weights &&
          s.cols.out >= kFewestPixels * parts && Rows(s).offsets_fit_ints(s);
 }
 
@@ -99,10 +107,13 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
       rows = packed->data();
     }
     float* const out = y + n * s.to.image;
-    Scratch<float> edge(std::size_t(t.p * kPanel * t.panels));
+    const bool planes = s.to.channel != 1;  // then sums are transposed into them
+    const Index block = std::clamp<Index>(kBlockPixels / s.cols.out, 1, end - begin);
+    Scratch<float> edge(std::size_t((planes ? block * s.cols.out : t.p) * kPanel * t.panels));
     const auto compute = [&](Index b, Index h0, Index h1) {
       const Index v = std::min(t.panels, panels - b), lanes = v * kPanel;
       const Index used = std::min(lanes, s.out - b * kPanel);
+      const bool direct = !planes && used == lanes;
       for (Index h = h0; h < h1; ++h) {
         const auto [t0, t1] = s.rows.inside(h);
         const float* const from =
@@ -110,17 +121,17 @@ void correlate_pixels(const Correlation& s, const float* x, const float* w, floa
         for (Index i = 0; i < parts; ++i) {
           const Index p0 = s.cols.out * i / parts, p = s.cols.out * (i + 1) / parts - p0;
           float* const to = out + s.stored(h, p0) + b * kPanel;
-          t.pixel_tile[v - 1][p - 1]({from + p0 * step, off.data() + t0 * runs, (t1 - t0) * runs,
-                                      length, length,
-                                      weights.data() + b * panel + t0 * kw_c * kPanel, panel,
-                                      used == lanes ? to : edge.data(),
-                                      used == lanes ? to_step : lanes, &bias[b * kPanel], step});
-          for (Index q = 0; q < p && used < lanes; ++q)
-            std::copy_n(&edge[std::size_t(q * lanes)], used, to + q * to_step);
+          float* const sums = edge.data() + (planes ? ((h - h0) * s.cols.out + p0) * lanes : 0);
+          t.pixel_tile[v - 1][p - 1](
+              {from + p0 * step, off.data() + t0 * runs, (t1 - t0) * runs, length, length,
+               weights.data() + b * panel + t0 * kw_c * kPanel, panel, direct ? to : sums,
+               direct ? to_step : lanes, &bias[b * kPanel], step});
+          for (Index q = 0; q < p && !direct && !planes; ++q)
+            std::copy_n(sums + q * lanes, used, to + q * to_step);
         }
       }
+      if (planes) store_sums(s, edge.data(), lanes, 1, n, b, h0, h1, y);
     };
-    const Index block = std::clamp<Index>(kBlockPixels / s.cols.out, 1, end - begin);
     for_panels_and_rows(panels, panel, begin, end, block, (r1 - r0) * image.row, compute);
   };
 

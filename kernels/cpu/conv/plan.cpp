@@ -164,6 +164,34 @@ std::vector<int> Columns::offsets(const Correlation& s) const {
   return off;
 }
 
+void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
+                Index b, Index h0, Index h1, float* y) {
+  const Index wide = s.cols.out, pixels = (h1 - h0) * wide;
+  const Index used = std::min(lanes, s.out - b * kPanel);
+  const bool dense = s.to.pixel == 1 && s.rows.pitch == 1 && s.cols.pitch == 1;
+  Scratch<float> row(std::size_t(wide * used));
+  for (Index i = 0; i < group; ++i) {
+    float* const planes = y + (first + i) * s.to.image + b * kPanel * s.to.channel;
+    if (dense) {
+      transpose(sums + i * lanes, group * lanes, pixels, used, planes + h0 * s.to_width,
+                s.to.channel);
+      continue;
+    }
+    for (Index h = h0; h < h1; ++h) {
+      const float* const from = sums + ((h - h0) * wide * group + i) * lanes;
+      const Index step = s.cols.pitch * s.to.pixel;
+      float* const to = planes + s.stored(h, 0);
+      if (s.to.channel == 1) {
+        for (Index q = 0; q < wide; ++q) std::copy_n(from + q * group * lanes, used, to + q * step);
+        continue;
+      }
+      transpose(from, group * lanes, wide, used, row.data(), wide);
+      for (Index o = 0; o < used; ++o)
+        for (Index q = 0; q < wide; ++q) to[o * s.to.channel + q * step] = row[o * wide + q];
+    }
+  }
+}
+
 void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
   if (suits_winograd(s) && correlate_winograd(s, x, w, y)) return;

@@ -77,6 +77,9 @@ struct Correlation {
   }
 };
 
+inline constexpr Index kFewestImages = 4;  // that are brought together, to fill tiles
+inline constexpr Index kLongRow = 24;  // results of a row, which fill tiles themselves
+
 // Work of one task: some images and some output rows.
 inline constexpr Index kTaskProducts = 300'000'000;
 // Into how many bands of rows to cut, so that all threads have work and Ctrl-C is answered.
@@ -89,6 +92,11 @@ std::vector<float> padded_bias(const Correlation& s, Index lanes);
 
 // Where each tap and channel lies, [kh][kw][c], from elements to the next row, column and channel.
 std::vector<int> tap_offsets(const Correlation& s, Index row, Index column, Index channel);
+
+// Sums of output rows [h0, h1), [pixel][image][lane], of `lanes` channels from panel b on and of
+// `group` images from the first one on, into y.
+void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
+                Index b, Index h0, Index h1, float* y);
 
 // Calls f(b, h0, h1) for all panels of `panel` weights, tiles().panels of them from b on, and
 // `block` of the rows [begin, end), which read `inputs` elements. Either the weights or those are
