@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/backend.h"
 #include "core/cuda.h"
@@ -23,6 +24,19 @@ void* first_data(Storage& s) { return reinterpret_cast<char*>(&s) + Storage::kHe
 void release_resized(Storage& s) noexcept {
   if (s.data && s.data != first_data(s)) BlockCache::give(s.data, s.bytes);
 }
+
+void release(Storage* s) noexcept {
+  const bool resized = s->release_memory == release_resized;
+  const std::size_t block = Storage::kHeader + (resized ? first_bytes(*s) : 0);
+  if (s->release_memory) s->release_memory(*s);
+  BlockCache::give(s, block);
+}
+
+// Memory that a tensor lent is given back by giving that tensor back, whose memory may be lent too:
+// t = from_numpy(t.numpy()) in a loop. The stack is not to be as deep as that.
+constexpr int kDeepOwners = 50;
+constinit thread_local int owners = 0;
+constinit thread_local std::vector<Storage*>* waiting = nullptr;
 
 [[noreturn]] void fail_memory(std::size_t bytes) {
   fail<RuntimeError>(
@@ -99,10 +113,23 @@ void Storage::resize_cpu(std::size_t wanted) {
 void destroy(Storage* s) noexcept {
   if (s->device.is_cpu() && !s->release_memory) [[likely]]
     return BlockCache::give(s, Storage::kHeader + s->bytes);
-  const bool resized = s->release_memory == release_resized;
-  const std::size_t block = Storage::kHeader + (resized ? first_bytes(*s) : 0);
-  if (s->release_memory) s->release_memory(*s);
-  BlockCache::give(s, block);
+  if (owners == kDeepOwners) {
+    try {
+      return waiting->push_back(s);
+    } catch (const std::bad_alloc&) {  // then on the stack, after all
+    }
+  }
+  std::vector<Storage*> deeper;
+  const bool is_first = !owners;
+  if (is_first) waiting = &deeper;
+  ++owners;
+  release(s);
+  while (is_first && !deeper.empty()) {
+    Storage* next = deeper.back();
+    deeper.pop_back();
+    release(next);
+  }
+  --owners;
 }
 
 }  // namespace rushlight

@@ -47,6 +47,34 @@ def test_a_graph_of_millions_of_nodes_on_a_small_stack():
     assert done == [nodes]
 
 
+# Memory that a tensor lends, by which another tensor is made, whose memory is lent again.
+LENT = {
+    "arrays": "torch.from_numpy(x.numpy())",
+    "capsules": "torch.from_dlpack(torch.to_dlpack(x))",
+    "buffers": "torch.frombuffer(memoryview(x.numpy()), dtype=torch.float32)",
+    "parts of storages": "torch._C._storage_part(x, 0, 64)",
+}
+
+
+@pytest.mark.parametrize("how", LENT)
+def test_memory_lent_many_times_on_a_small_stack(how):
+    said = python(f"""
+import threading, rushlight as torch
+def work():
+    x = torch.zeros(16)
+    for _ in range(20_000):
+        x = {LENT[how]}
+    print(int(x.sum()))
+    del x  # the whole chain goes here
+    print("gone")
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+""")
+    assert said.split() == ["0", "gone"]
+
+
 # Long work of every kind: Python between ops has its own answer, so each is one call.
 LONG = {
     "a product": "a = torch.ones(4000, 4000); a @ a @ a @ a",

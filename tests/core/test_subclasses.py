@@ -102,3 +102,20 @@ def test_many_come_and_go():
     del made
     gc.collect()
     assert not [o for o in gc.get_objects() if type(o) is MyT and o is not x]
+
+
+def test_what_fails_says_why():
+    """Functions, methods and operators of an instance of a subclass raise the operation's error."""
+
+    class MyT(rushlight.Tensor):
+        pass
+
+    x = rushlight.ones(2, 3).as_subclass(MyT)
+    with pytest.raises(RuntimeError, match="must be batches of square matrices"):
+        rushlight.det(x)
+    with pytest.raises(RuntimeError, match="must be batches of square matrices"):
+        x.det()
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        x @ x
+    with pytest.raises(RuntimeError, match="At least one of 'min' or 'max'"):
+        rushlight.clamp(x)

@@ -73,16 +73,21 @@ bool is_computed(PyObject* o, int depth) {
 PyObject* answer_of_class(const char* name, PyObject* const* args, Py_ssize_t n,
                           PyObject* keywords) {
   if (!PyErr_ExceptionMatches(PyExc_RuntimeError)) return nullptr;  // of wrong arguments
+  PyObject *error, *value, *trace;  // the lookups below would drop the one in flight
+  PyErr_Fetch(&error, &value, &trace);
   const Py_ssize_t all = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
   for (Py_ssize_t i = 0; i < all; ++i) {
     const auto refuse = py::reinterpret_steal<py::object>(refusal_of(args[i], 0));
     if (!refuse) continue;
-    PyErr_Clear();
+    Py_XDECREF(error);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
     const auto method = py::getattr(py::type::of(args[i]), name, py::none());
     const auto plain = py::getattr(reinterpret_cast<PyObject*>(tensor_type), name, py::none());
     if (method.is(plain)) return PyObject_CallNoArgs(refuse.ptr());
     return PyObject_Vectorcall(method.ptr(), args, std::size_t(n), keywords);
   }
+  PyErr_Restore(error, value, trace);
   return nullptr;
 }
 
