@@ -83,6 +83,21 @@ def test_a_file_that_becomes_shorter(tmp_path, shared):
     assert x.sum() == 60000 and path.stat().st_size == 5000
 
 
+def test_a_file_that_becomes_shorter_under_several_threads(tmp_path):
+    program = f"""import os, rushlight
+rushlight.set_num_threads(4)
+path = {str(tmp_path / "file")!r}
+for _ in range(20):
+    open(path, "wb").write(bytes([1]) * 2**22)
+    x = rushlight.from_file(path, size=2**22, dtype=rushlight.uint8)
+    assert x.sum() == 2**22
+    os.truncate(path, 4096)
+    assert x[4096:].sum() == 0 and (x + 1).sum() == 2**22 + 4096
+print("reached")"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == 0 and ended.stdout == "reached\n", ended
+
+
 def test_another_mistake_still_ends_the_process(tmp_path):
     """The handler is for mapped files alone."""
     program = f"""import mmap, os, rushlight

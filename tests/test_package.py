@@ -48,6 +48,25 @@ def test_import_is_light():
     assert threads == "1"
 
 
+def test_a_subinterpreter_is_refused():
+    """Its import fails, and the main interpreter's goes on working."""
+    said = fresh(
+        "try:\n"
+        "    import _interpreters as inside\n"
+        "    run = inside.exec\n"
+        "except ImportError:\n"
+        "    import _xxsubinterpreters as inside\n"
+        "    run = inside.run_string\n"
+        "import rushlight\n"
+        "try:\n"
+        "    said = run(inside.create(), 'import rushlight')\n"
+        "except inside.RunFailedError as error:\n"
+        "    said = error\n"
+        "print('ImportError' in str(said), (rushlight.ones(2) + 1).sum().item())\n"
+    )
+    assert said == ["True 4.0"]
+
+
 def test_one_version():
     line = (ROOT / "python/rushlight/_version.py").read_text().splitlines()[-1]
     assert line == f'__version__ = "{rushlight.__version__}"'

@@ -27,12 +27,9 @@ void destroy(Node* node) {
 }
 
 void destroy(Body* b) {
+  Ref<Node> node;  // before anything that may run Python: a leaf's node may be asked for its leaf
+  if (b->node) node = take_node(*b);
   if (b->left_behind) release_python(b->left_behind);
-  if (b->node) {
-    if (is_leaf(*b))
-      if (auto* node = static_cast<AccumulateGrad*>(b->node); node->leaf == b) node->leaf = nullptr;
-    Ref<Node>::adopt(b->node);  // and let it go
-  }
   b->~Body();
   BlockCache::give(b, sizeof(Body));
 }
@@ -65,6 +62,12 @@ void Node::add_input(const Tensor& t) {
   add_edge(std::move(e));
 }
 
+Ref<Node> take_node(Body& b) {
+  if (b.node && is_leaf(b))
+    if (auto* node = static_cast<AccumulateGrad*>(b.node); node->leaf == &b) node->leaf = nullptr;
+  return Ref<Node>::adopt(std::exchange(b.node, nullptr));
+}
+
 AccumulateGrad* accumulator(Body& leaf) {
   if (!leaf.node) {
     auto* node = new AccumulateGrad;
@@ -81,8 +84,8 @@ Node* gradient_node(Body& b) {
     Ref<Node> fresh = view_node(b);
     if (b.node) move_grad(b, *fresh, 0);
     fresh->set_kind(0, kind_of(b));
-    Node* old = std::exchange(b.node, fresh.detach());
-    if (old) Ref<Node>::adopt(old);
+    const Ref<Node> old = take_node(b);
+    b.node = fresh.detach();
     b.output = 0;
     b.requires_grad = true;
     b.node_version = b.version();
@@ -222,6 +225,7 @@ static Tensor own_gradient_of(const Body& leaf, const Tensor& g, const int* orde
 
 Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
   Tensor& g = grads[0];
+  const Ref<Body> held = leaf ? Ref<Body>::share(leaf) : Ref<Body>();  // a hook may let it go
   if (!grad) {
     // Keep what is not shared; what other code may still write to or see is copied.
     const bool records = g.requires_grad() && grad_enabled();

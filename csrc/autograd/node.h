@@ -234,6 +234,9 @@ struct AccumulateGrad final : Node {
 
 inline bool is_leaf(const Body& b) { return !b.node || b.node->inputs == 0; }
 AccumulateGrad* accumulator(Body& leaf);  // made on first use
+// Of a body that goes or gets another node: others may still hold the leaf's, which then has no
+// leaf any more. Null if there is none.
+Ref<Node> take_node(Body& b);
 // The node that gradients of `b` go to: its grad_fn (made anew where a view's base was written to
 // since), or the accumulator of a leaf that requires grad; null otherwise.
 Node* gradient_node(Body& b);

@@ -155,7 +155,7 @@ inline void connect(Node& node, const std::vector<Tensor>& list) {
 inline void attach(const Tensor& out, Node* node, std::uint16_t output = 0) {
   if (out->node) {
     move_grad(*out.body(), *node, output);
-    Ref<Node>::adopt(out->node);
+    take_node(*out.body());  // and let it go
   }
   node->retain();
   out->node = node;

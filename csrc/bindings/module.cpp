@@ -19,7 +19,25 @@ static py::list names_of_top(const py::module_& m) {
   return names;
 }
 
-PYBIND11_MODULE(_C, m) {
+static int pybind11_exec__C(PyObject*);
+
+// PYBIND11_MODULE with a test before the rest: the types and the state are the process's, and to
+// ask for the lock in a subinterpreter, as pybind11 does first of all, waits for ever.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__C() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError,
+                    "rushlight cannot be imported by a subinterpreter: import it in the main "
+                    "interpreter of a process");
+    return nullptr;
+  }
+  PYBIND11_CHECK_PYTHON_VERSION
+  static auto slots = py::detail::init_slots(&pybind11_exec__C);
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_C",    nullptr, 0,      nullptr,
+                                   slots.data(),          nullptr, nullptr, nullptr};
+  return PyModuleDef_Init(&definition);
+}
+
+PYBIND11_MODULE_EXEC(_C, m) {
   m.attr("__public__") = "rushlight";
   for (const char* name : {"_nn", "_special", "_linalg", "_fft"}) m.def_submodule(name);
   bind_return_types(m);

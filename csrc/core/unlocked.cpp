@@ -1,7 +1,12 @@
 // Giving up the interpreter's lock for long work, and taking it back.
 #include "core/unlocked.h"
 
+#include "core/computing.h"
+
 namespace rushlight {
+
+static std::atomic<int> computing = 0;
+int computing_threads() { return computing; }
 
 void Unlocked::unlock(std::initializer_list<const Tensor*> held) {
   count_ = 0;
@@ -11,11 +16,13 @@ void Unlocked::unlock(std::initializer_list<const Tensor*> held) {
     ++held_[count_]->in_use;
     held_[count_++]->retain();
   }
+  ++computing;
   state_ = interpreter.release();
 }
 
 void Unlocked::lock() {
   if (state_) interpreter.acquire(state_);
+  --computing;
   for (int i = 0; i < count_; ++i) --held_[i]->in_use;
   for (int i = 0; i < count_; ++i)
     if (held_[i]->release()) destroy(held_[i]);

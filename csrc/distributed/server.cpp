@@ -11,11 +11,12 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <set>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "kernels/signals.h"
 
 namespace rushlight::distributed {
 
@@ -49,16 +50,12 @@ Server::Server(Socket listening)
     epoll_event event{.events = EPOLLIN, .data = {.fd = each->fd()}};
     epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, each->fd(), &event);
   }
-  sigset_t all, before;  // signals are Python's: its main thread takes them
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
+    const SignalsBlocked blocked;
     thread_ = std::thread(&Server::run, this);
   } catch (const std::system_error& e) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     fail<NetworkError>("no thread for the store's server: ", e.what());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   const std::lock_guard lock(ports_mutex);
   ports().insert(port_);
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -16,6 +15,8 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+
+#include "../signals.h"
 
 namespace rushlight {
 
@@ -172,10 +173,8 @@ class Pool {
   }
 
   int grow(int wanted) {
-    sigset_t all, before;
-    sigfillset(&all);  // signals are for Python's main thread
     if (started_ >= wanted) return wanted;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       for (; started_ < wanted; ++started_) {
         std::thread worker(&Pool::work, this, started_);
@@ -184,7 +183,6 @@ class Pool {
       }
     } catch (const std::system_error&) {  // fewer threads do the same work
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return std::min(started_, wanted);
   }
 

@@ -411,3 +411,48 @@ def test_gradcheck_leaves_out_outputs_without_a_history():
         return [check(f, x), twice(f, x), check(f, x, check_batched_grad=True)]
 
     assert checked(rushlight) == ask(checked) == [True] * 3
+
+
+def test_a_function_of_more_outputs_than_a_node_has():
+    class Many(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            return (x * 1,) * n
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return grads[-1], None
+
+    x = rushlight.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="at most 65535 outputs"):
+        Many.apply(x, 65536)
+    Many.apply(x, 65535)[-1].backward()
+    assert x.grad.item() == 1
+
+
+def test_what_a_ctx_has_of_a_node_that_is_gone():
+    class Double(rushlight.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            kept.append(ctx)
+            ctx.save_for_backward(x)
+            return x * 2
+
+    kept = []
+    y = Double.apply(rushlight.ones(1, requires_grad=True))
+    link = kept[0]._node
+    assert rushlight._C._saved_of(link)[0].item() == 1
+    del y
+    gc.collect()
+    assert kept[0].saved_tensors == ()
+    with pytest.raises(RuntimeError, match="is gone"):
+        rushlight._C._saved_of(link)
+    with pytest.raises(TypeError):
+        rushlight._C._saved_of(rushlight.ones(1).__dlpack__())
+
+
+def test_a_function_whose_arguments_are_none():
+    """Its results are leaves."""
+    ctx = rushlight.autograd.function.FunctionCtx()
+    made = rushlight._C._finish_function(_square(rushlight), ctx, (), rushlight.ones(1), True)
+    assert made.grad_fn is None and made.grad is None

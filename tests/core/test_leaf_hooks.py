@@ -74,3 +74,27 @@ def test_callbacks_at_the_end():
     with pytest.raises(TypeError, match="a function is needed"):
         x.register_hook(lambda _: engine.queue_callback(3))
         (x * 3).sum().backward()
+
+
+def test_a_leaf_that_became_another_tensor():
+    """Its node lives on in graphs, and knows of no leaf any more."""
+    w = rushlight.ones(3, 3, requires_grad=True)
+
+    def detach(x):
+        x.detach_()
+
+    def write(x):
+        x.requires_grad_(False)
+        x.mul_(w)
+
+    for become in (detach, write):
+        x = rushlight.empty_strided((3, 3), (1, 3)).fill_(1.0).requires_grad_()
+        y = x * 2
+        node = y.grad_fn.next_functions[0][0]
+        assert node.variable is x
+        become(x)
+        assert node.variable is None
+        del x
+        assert node.variable is None
+        y.sum().backward()  # whose gradient would have had the strides of the leaf
+        assert w.grad is None

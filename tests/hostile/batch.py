@@ -42,8 +42,8 @@ def main(shard, shards, only=None):
                 print("SYSTEMERROR", name, error, flush=True)
             str(error), repr(error)
             error.__traceback__ = None
+        faulthandler.cancel_dump_traceback_later()
         count += 1
-    faulthandler.cancel_dump_traceback_later()
     print("ok", count)
 
 

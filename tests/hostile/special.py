@@ -294,3 +294,47 @@ def deep_chain_dropped():
 def deepcopy_of_deep_list():
     with contextlib.suppress(RecursionError):
         copy.deepcopy([torch.zeros(1), deep(10_000)])
+
+
+@call
+def function_of_many_outputs():
+    class Many(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            ctx.save_for_backward(x)
+            kept.append(ctx)
+            return (x * 1,) * n
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return grads[-1], None
+
+    kept = []
+    x = torch.ones(1, requires_grad=True)
+    for n in (0, 65535, 65536, 65537):
+        with contextlib.suppress(Exception):
+            (Many.apply(x, n)[-1] * 2).backward()
+    links = [ctx._node for ctx in kept]
+    gc.collect()
+    for link in links:
+        with contextlib.suppress(Exception):
+            torch._C._saved_of(link)
+
+
+@call
+def ctx_that_cannot_be_written_to():
+    class Stiff(torch.autograd.function.FunctionCtx):
+        def __setattr__(self, name, value):
+            raise ZeroDivisionError("no attribute")
+
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            kept.append(ctx)
+            return x * 1
+
+    kept = []
+    y = Same.apply(torch.ones(1, requires_grad=True))
+    kept[0].__class__ = Stiff
+    del y
+    gc.collect()

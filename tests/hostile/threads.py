@@ -133,7 +133,11 @@ def changed(tensor, draw):
     wild = torch.full_like(whole, 2**40) if whole.dtype == torch.int64 else whole
 
     def change():
-        tensor.data = draw.choice([few, narrow, turned, wild, whole, whole.clone()])
+        other = draw.choice([few, narrow, turned, wild, whole, whole.clone()])
+        if draw.random() < 0.8 or tensor.requires_grad:
+            tensor.data = other
+        else:  # and the one that it was goes
+            torch.utils.swap_tensors(tensor, other.clone())
 
     return change
 

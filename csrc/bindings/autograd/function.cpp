@@ -17,8 +17,14 @@ namespace py = pybind11;
 namespace rushlight::python {
 namespace {
 
+// What a ctx has of its node, which may be gone before it.
+struct NodeLink {
+  struct FunctionNode* node = nullptr;
+};
+
 struct FunctionNode final : Node {
   std::string title_text;
+  std::shared_ptr<NodeLink> link;
   py::object function;  // the class
   py::object ctx;
   struct Kept {
@@ -38,10 +44,11 @@ struct FunctionNode final : Node {
 
   FunctionNode() : Node("") {}
   ~FunctionNode() override {
+    if (link) link->node = nullptr;
     if (ctx && Py_IsInitialized()) {
       const GilHeld gil;
       const py::error_scope pending;  // the graph may die while an error is raised
-      py::setattr(ctx, "_node", py::none());
+      if (PyObject_SetAttrString(ctx.ptr(), "_node", Py_None) != 0) PyErr_Clear();
     }
     release_locked(ctx, function);
   }
@@ -194,6 +201,8 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
       n.of_inputs.push_back(t ? like_of(*t) : FunctionNode::Like{});
     }
   }
+  records = records && n.inputs;  // a node without any would count as a leaf's
+  if (outputs.size() > 65535) fail<RuntimeError>("a Function can return at most 65535 outputs");
   n.outputs = std::uint16_t(outputs.size());
   py::tuple finished(outputs.size());
   std::vector<Tensor> made(outputs.size());
@@ -261,7 +270,8 @@ py::object finish(py::object function, py::object ctx, py::tuple args, py::objec
   }
   pack_saved();
   py::setattr(ctx, "_to_save", py::none());
-  py::setattr(ctx, "_node", py::capsule(&n, "rushlight.FunctionNode"));
+  n.link = std::make_shared<NodeLink>(NodeLink{&n});
+  py::setattr(ctx, "_node", py::cast(n.link));
   if (single) return finished[0];
   return finished;
 }
@@ -287,8 +297,11 @@ void bind_function(py::module_& m) {
     return py::make_tuple(out, any && may_record() && (grad_enabled() || tangents), tangents);
   });
   m.def("_finish_function", &finish);
-  m.def("_saved_of",
-        [](py::capsule node) { return static_cast<FunctionNode*>(node.get_pointer())->unpack(); });
+  py::class_<NodeLink, std::shared_ptr<NodeLink>>(m, "_NodeLink");
+  m.def("_saved_of", [](const NodeLink& link) {
+    if (!link.node) fail<RuntimeError>("the graph of this ctx is gone, and with it what it saved");
+    return link.node->unpack();
+  });
 }
 
 }  // namespace rushlight::python

@@ -49,13 +49,15 @@ Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
 // The tensor on the memory that an object lends, by DLPack or by Python's buffers; else undefined.
 Tensor lent(py::handle obj, Dt dtype) {
   if (PyCapsule_CheckExact(obj.ptr()))
-    return *as_tensor(py::module_::import("rushlight.utils.dlpack").attr("from_dlpack")(obj).ptr());
+    return returned_tensor(
+        "from_dlpack",
+        py::module_::import("rushlight.utils.dlpack").attr("from_dlpack")(obj).ptr());
   if (!PyObject_CheckBuffer(obj.ptr())) return {};
   const auto made =
       py::module_::import("rushlight")
           .attr("frombuffer")(obj, py::arg("dtype") = py::reinterpret_steal<py::object>(
                                        to_python(dtype.value_or(default_dtype()))));
-  return *as_tensor(made.ptr());
+  return returned_tensor("frombuffer", made.ptr());
 }
 
 Tensor asarray(py::handle obj, Dt dtype, Dv device, std::optional<bool> copy,
@@ -247,6 +249,8 @@ tensor([1., 2.]))");
       py::reinterpret_steal<py::object>(PyStaticMethod_New(m.attr("_make_subclass").ptr())));
   py::setattr(type, "__array_priority__", py::int_(1000));  // of NumPy's operators
   m.def("_register_parameter_type", [](py::type type) {
+    if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), tensor_type))
+      fail<TypeError>("cls must be a subclass of Tensor");
     parameter_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   });
 }

@@ -49,9 +49,7 @@ Tensor detach_in_place(const Tensor& self) {
   if (self->base) fail<RuntimeError>("Can't detach views in-place. Use detach() instead.");
   Body& b = *self.body();
   const Tensor grad = grad_of(self);
-  if (b.node) {
-    if (Node* old = std::exchange(b.node, nullptr)) Ref<Node>::adopt(old);
-  }
+  take_node(b);  // and let it go
   b.requires_grad = false;
   b.output = 0;
   if (grad) set_grad(self, grad);

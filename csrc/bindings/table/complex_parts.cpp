@@ -39,8 +39,9 @@ py::object part_of(const Signature& s, std::size_t i, PyObject* o, bool imaginar
   }
   if (is_list(o)) {
     py::list parts;
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); ++k)
-      parts.append(part_of(s, i, PySequence_Fast_GET_ITEM(o, k), imaginary, true));
+    const py::object items = owned(PySequence_Tuple(o));  // other threads may change the list
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.ptr()); ++k)
+      parts.append(part_of(s, i, PyTuple_GET_ITEM(items.ptr(), k), imaginary, true));
     return parts;
   }
   if (Argument<DType>::read_stored(o, dtype) && is_complex(dtype))
@@ -67,7 +68,7 @@ PyObject* write_to_self(const Signature& s, const Call& call) {
   const Py_ssize_t skipped = call.is_method ? 0 : 1;
   const py::object out = owned(PyObject_Vectorcall(method.ptr(), call.args + skipped,
                                                    std::size_t(call.n - skipped), call.keywords));
-  copy_(*as_tensor(call.values[0]), *as_tensor(out.ptr()));
+  copy_(*as_tensor(call.values[0]), returned_tensor(plain, out.ptr()));
   return Py_NewRef(call.values[0]);
 }
 
@@ -91,7 +92,7 @@ PyObject* call_by_parts(const Signature& s, const Call& call) {
   if (!any) return nullptr;
   if (s.name.back() == '_') return write_to_self(s, call);
   const py::object re = called(s, call, false), im = called(s, call, true);
-  return wrap(complex_of(*as_tensor(re.ptr()), *as_tensor(im.ptr())));
+  return wrap(complex_of(returned_tensor(s.name, re.ptr()), returned_tensor(s.name, im.ptr())));
 }
 
 }  // namespace rushlight::python

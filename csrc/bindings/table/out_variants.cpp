@@ -256,8 +256,8 @@ PyObject* copy_views(const Signature& s, _PyCFunctionFastWithKeywords entry,
     } else {
       py::list list;
       for (const py::handle view : views)
-        list.append(
-            py::reinterpret_steal<py::object>(wrap(row_major_clone(*as_tensor(view.ptr())))));
+        list.append(py::reinterpret_steal<py::object>(
+            wrap(row_major_clone(returned_tensor(s.name, view.ptr())))));
       copies = py::tuple(list);
     }
     PyObject* made = copies.release().ptr();
@@ -283,10 +283,11 @@ CastArguments::CastArguments(PyObject* const* values, std::size_t count, Policy 
       values_.push_back(cast(o));
       continue;
     }
-    PyObject* list = PyTuple_New(PySequence_Fast_GET_SIZE(o));
-    for (Py_ssize_t k = 0; list && k < PyTuple_GET_SIZE(list); ++k)
-      PyTuple_SET_ITEM(list, k, cast(PySequence_Fast_GET_ITEM(o, k)));
-    values_.push_back(list);
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(o));
+    if (!items) throw py::error_already_set();  // a tuple: other threads may change the list
+    values_.push_back(PyTuple_New(PyTuple_GET_SIZE(items.ptr())));
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.ptr()); ++k)
+      PyTuple_SET_ITEM(values_.back(), k, cast(PyTuple_GET_ITEM(items.ptr(), k)));
   }
 }
 CastArguments::~CastArguments() {

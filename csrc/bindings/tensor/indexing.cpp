@@ -145,6 +145,7 @@ bool stands_for_tuple(PyObject* key) {
   if (!PyList_Check(key) || PyList_GET_SIZE(key) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) {
     PyObject* item = PyList_GET_ITEM(key, i);
+    const auto held = py::reinterpret_borrow<py::object>(item);  // a look at it may run Python
     if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor_like(item))
       return true;
   }

@@ -17,6 +17,12 @@ namespace rushlight::python {
 
 static Object* object(PyObject* o) { return reinterpret_cast<Object*>(o); }
 
+const Tensor& returned_tensor(std::string_view function, PyObject* o) {
+  const Tensor* t = as_tensor(o);
+  if (!t) fail<TypeError>(function, "() was to return a Tensor, not ", Py_TYPE(o)->tp_name);
+  return *t;
+}
+
 // An instance of another class than Tensor and Parameter came into being.
 static void note_class(PyTypeObject* type) {
   has_subclasses = true;
@@ -111,7 +117,7 @@ static int tensor_clear(PyObject* self) {
   Body* b = object(self)->value.body();
   if (node_of(self)) {
     b->requires_grad = false;
-    Ref<Node>::adopt(std::exchange(b->node, nullptr));  // and let it go
+    take_node(*b);  // and let it go
   }
   if (!b || b->is_unique()) Py_CLEAR(object(self)->attributes);
   return 0;

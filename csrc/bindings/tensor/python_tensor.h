@@ -41,6 +41,9 @@ inline const Tensor* as_tensor(PyObject* o) {
   return is ? &reinterpret_cast<Object*>(o)->value : nullptr;
 }
 
+// What a function in Python returned, which may be a program's own: TypeError if it is no tensor.
+const Tensor& returned_tensor(std::string_view function, PyObject* o);
+
 // Free list of plain Tensor objects; the GIL protects it.
 class ObjectCache {
  public:

@@ -6,6 +6,7 @@
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
+#include "core/computing.h"
 #include "core/crc32.h"
 #include "core/mapped_file.h"
 #include "ops/view.h"
@@ -103,6 +104,14 @@ void swap_bodies(const py::object& first, const py::object& second) {
   auto* b = reinterpret_cast<Object*>(second.ptr());
   if (a == b) return;
   if (!a->value || !b->value) fail<RuntimeError>("swap_tensors(): a tensor is not made yet");
+  // What another thread computes with is kept until a later swap finds none computing: its
+  // operation has these bodies by address, as their Python objects are held by its caller.
+  static auto& kept = *new std::vector<Tensor>;
+  std::vector<Tensor> done;
+  if (computing_threads())
+    kept.insert(kept.end(), {a->value, b->value});
+  else
+    std::swap(done, kept);
   std::swap(a->value, b->value);
   a->value->python = first.ptr();
   b->value->python = second.ptr();
