@@ -472,3 +472,20 @@ def test_von_mises_of_no_parameters_ends():
         validate_args=False,
     )  # fmt: skip
     assert made.sample((4,)).isnan().all(0).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("concentration", [1e12, 1e15, 1e30, 1e300])
+def test_von_mises_of_great_concentration_ends(concentration):
+    """There it is a normal distribution."""
+    rushlight.manual_seed(0)
+    made = rushlight.distributions.VonMises(
+        rushlight.zeros(2000, dtype=rushlight.float64),
+        rushlight.tensor(concentration, dtype=rushlight.float64),
+    )
+    drawn = made.sample() * made.concentration.sqrt()
+    assert drawn.isfinite().all() and drawn.std().item() <= 1.1
+    if concentration < 1e29:  # beyond, the angles are lost beside pi
+        assert drawn.std().item() == pytest.approx(1, rel=0.1)
+    for never in (-1.0, 0.0, float("nan")):
+        refused = rushlight.distributions.VonMises(0.0, never, validate_args=False)
+        assert refused.sample().isnan()

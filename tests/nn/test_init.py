@@ -158,3 +158,15 @@ def test_truncated_normal_weights_on_meta():
         real = torch.empty(50, device="cpu")
         assert torch.nn.init.trunc_normal_(real).abs().max() <= 2  # under another default device
     assert torch.nn.init.trunc_normal_(weight, std=0.02) is weight
+
+
+@pytest.mark.parametrize("mean, std", [(1e6, 1.0), (-1e6, 1.0), (1e30, 1e18), (3e4, 2.0)])
+def test_truncated_normal_far_out(mean, std):
+    """Where no uniform draw is accepted, it ends nevertheless, with draws of the density."""
+    torch.manual_seed(0)
+    with pytest.warns(UserWarning, match="more than 2 std"):
+        drawn = torch.nn.init.trunc_normal_(torch.empty(2000).double(), mean, std, -2.0, 2.0)
+    assert drawn.min() >= -2 and drawn.max() <= 2
+    scale = std**2 / abs(mean)  # from the nearer bound on it is exponential, cut at the other one
+    wanted = scale if scale < 1 else 2.0
+    assert (2 - drawn * (1 if mean > 0 else -1)).mean().item() == pytest.approx(wanted, rel=0.1)

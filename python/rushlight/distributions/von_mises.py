@@ -6,6 +6,10 @@ from rushlight import _C
 from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, broadcast_all
 
+# Beyond it the rejected angles cannot be told from the accepted ones in double precision, and the
+# distribution is a normal one.
+_SHARP = 1e13
+
 
 def _log_i0(x):
     from rushlight.special import i0e
@@ -54,8 +58,11 @@ class VonMises(Distribution):
             rho = (tau - (2 * tau).sqrt()) / (2 * k)
             r = _C.where(k < 1e-5, 1 / k + k, (1 + rho.square()) / (2 * rho))
             angle = _C.zeros(shape, dtype=k.dtype, device=k.device)
-            lost = ~(loc + r).isfinite()  # of parameters that were not checked
-            done = lost.clone()
+            sharp = k > _SHARP
+            angle = _C.where(sharp, _C.randn_like(k) / k.sqrt(), angle) if sharp.any() else angle
+            # Of parameters that were not checked.
+            lost = ~loc.isfinite() | ~(k > 0) | ~(sharp | r.isfinite())
+            done = lost | sharp
             while not done.all():
                 turn, level, side = _C.rand((3, *shape), dtype=k.dtype, device=k.device).unbind()
                 z = _C.cos(math.pi * turn)

@@ -75,15 +75,22 @@ def _normal_cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _draw_until(tensor, draw, rejected):
-    """Draws the whole tensor, then the rejected elements again, until none is rejected."""
+_TURNS = 500
+
+
+def _draw_until(tensor, draw, rejected, rest):
+    """Draws the whole tensor, then the rejected elements again, until none is rejected; after many
+    turns, which only parameters far apart need, those left are rest()'s.
+    """
     draw(tensor)
     bad = rejected(tensor)
-    while bool(bad.any()):
+    for _ in range(_TURNS):
+        if not bool(bad.any()):
+            return tensor
         fresh = draw(_C.empty_like(tensor))
         tensor.copy_(_C.where(bad, fresh, tensor))
         bad = bad.logical_and(rejected(fresh))
-    return tensor
+    return tensor.copy_(_C.where(bad, rest(_C.empty_like(tensor)), tensor))
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
@@ -117,14 +124,25 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
                 tensor,
                 lambda t: t.normal_(mean, std, generator=generator),
                 lambda t: (t < low).logical_or(t > high),
+                lambda t: t.uniform_(a, b, generator=generator),
             )
-        peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+        nearest = max(a, min(mean, b))
+        peak = -0.5 * ((nearest - mean) / std) ** 2
 
         def rejected(t):
             density = t.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
             return _C.empty_like(t).uniform_(generator=generator).log_() > density
 
-        return _draw_until(tensor, lambda t: t.uniform_(a, b, generator=generator), rejected)
+        def tail(t):  # far out the density falls like an exponential
+            scale = std * std / (mean - nearest)
+            all_of_it = math.expm1((a - b) / max(abs(scale), 5e-324))
+            t.uniform_(generator=generator).mul_(all_of_it).log1p_().mul_(scale)
+            return t.add_(nearest).clamp_(a, b)
+
+        def uniform(t):
+            return t.uniform_(a, b, generator=generator)
+
+        return _draw_until(tensor, uniform, rejected, uniform if nearest == mean else tail)
 
 
 def constant_(tensor, val):
