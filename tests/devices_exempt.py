@@ -7,6 +7,7 @@ OPS = {
         test_numbers_that_fit.py::test_a_tensor_as_value
     """,
     "words of an error": """
+        test_grouped_mm.py::test_refused_in_torchs_words
         test_complex.py::test_refused_in_torchs_words test_eig.py::test_refused
         test_complex_factors.py::test_refused_with_torchs_type
         test_complex_moves.py::test_refused_with_torchs_type

@@ -297,6 +297,9 @@ STEPS = {
     ),
     "over the columns of the points, which have a sequence of bins each": "_statistics:histogramdd",
     "over two numbers that are checked alike": "_determinism:use_deterministic_algorithms",
+    "over dimensions, and by halves until one element is left": (
+        "_hashes:_joined _hashes:hash_tensor"
+    ),
     "as often as the caller says, a few products each": "_lowrank:_columns_near_range",
     "torch looks at the values too: a negative variance, the edges of a histogram without a range, "
     "whether least squares are of full rank": (

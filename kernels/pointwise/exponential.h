@@ -179,7 +179,8 @@ struct Acosh {
   static constexpr Domain domain = {1.1, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return acosh(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) {
-    return g / (sqrt(x - T(1)) * sqrt(x + T(1)));
+    const T size = abs(x);  // torch's below -1, where acosh is NaN
+    return g / (sqrt(size - T(1)) * sqrt(size + T(1)));
   }
 };
 

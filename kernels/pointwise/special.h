@@ -189,7 +189,7 @@ struct Lgamma {
   static constexpr Domain domain = {0.3, 4};
   template <class T> HOST_DEVICE static T forward(T x) { return lgamma(x); }
   // the same in the CPU's vectors
-  static double forward_not_negative(double x) { return lgamma_not_negative(x); }
+  static double forward_not_negative(double x) { return lgamma_not_negative(x) + 0.0; }  // not -0
   static double slope_not_negative(double x) { return digamma_not_negative(x); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * digamma(x); }
 };

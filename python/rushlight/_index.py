@@ -9,11 +9,12 @@ TORCH = {
     "rushlight._defaults": "get_device_module get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",
     "rushlight._determinism": "are_deterministic_algorithms_enabled get_deterministic_debug_mode is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode use_deterministic_algorithms",
     "rushlight._fake_quantize": "dequantize fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+    "rushlight._hashes": "hash_tensor",
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve lu_unpack orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
-    "rushlight._private_ops": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _log_softmax_backward_data _shape_as_tensor _softmax_backward_data",
+    "rushlight._private_ops": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _grouped_mm _log_softmax_backward_data _shape_as_tensor _softmax_backward_data native_channel_shuffle",
     "rushlight._spectral": "istft stft",
     "rushlight._statistics": "histogram histogramdd",
     "rushlight._symbolic_numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt",
@@ -33,6 +34,7 @@ TORCH = {
 
 TENSOR = {
     "rushlight._fake_quantize": "dequantize",
+    "rushlight._hashes": "hash_tensor",
     "rushlight._linalg.top_level_factors": "cholesky cholesky_inverse cholesky_solve det inverse logdet lu lu_solve orgqr pinverse qr slogdet svd triangular_solve",
     "rushlight._linalg.top_level_products": "cross dist inner matrix_exp matrix_power renorm renorm_ vdot",
     "rushlight._spectral": "istft stft",
@@ -44,6 +46,7 @@ TENSOR = {
 }
 
 FUNCTIONAL = {
+    "rushlight._private_ops": "native_channel_shuffle",
     "rushlight.nn._functional.activation": "gumbel_softmax",
     "rushlight.nn._functional.distance": "cosine_similarity normalize pairwise_distance",
     "rushlight.nn._functional.dropout": "dropout1d dropout2d dropout3d",

@@ -1,5 +1,6 @@
 """Functions of torch's that libraries call by their private names: a matrix's indices as pairs and
-with rows compressed, a shape as a tensor, the gradients of softmax and log_softmax.
+with rows compressed, a shape as a tensor, the gradients of softmax and log_softmax, products of
+groups, channel_shuffle by its older name.
 """
 
 from __future__ import annotations
@@ -131,3 +132,45 @@ def _convert_indices_from_csr_to_coo(
     rows = _C.arange(counts.numel(), dtype=dtype, device=counts.device)
     pair = [rows.repeat_interleave(counts), col_indices.to(dtype)]
     return _C.stack(pair[::-1] if transpose else pair)
+
+
+@op("torch")
+def _grouped_mm(
+    self: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: dtype | None = None,
+) -> Tensor:
+    """One product for each group: nn.functional.grouped_mm() by its older name.
+
+    Args:
+        self: the first factor.
+        mat2: the second factor.
+        offs: where the groups end, in int32.
+        bias: None.
+        out_dtype: the dtype of self.
+
+    Shape:
+        as of nn.functional.grouped_mm.
+
+    >>> torch._grouped_mm(torch.ones(2, 1, 4), torch.ones(2, 4, 4)).shape
+    torch.Size([2, 1, 4])
+    """
+    return _C._nn.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
+
+
+@op("torch", "nn.functional")
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """channel_shuffle() by another name.
+
+    Args:
+        groups: how many groups the channels are in.
+
+    Shape:
+        that of input.
+
+    >>> torch.native_channel_shuffle(torch.arange(4.0).reshape(1, 4, 1, 1), 2).flatten()
+    tensor([0., 2., 1., 3.])
+    """
+    return _C.channel_shuffle(input, groups)

@@ -91,6 +91,17 @@ def test_rrelu_in_place(device):
     assert x.tolist() == [-0.5, 2.0]
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_gradient_of_rrelu_in_place(training, device):
+    x = rushlight.tensor([-1.0, 2.0, -3.0], device=device, requires_grad=True)
+    y = x * 1
+    assert F.rrelu_(y, 0.5, 0.5, training) is y
+    y.sum().backward()
+    assert y.tolist() == [-0.5, 2.0, -1.5]
+    assert x.grad.tolist() == [0.5, 1.0, 0.5]
+    assert type(F.rrelu(x, training=training).grad_fn).__name__ == "RreluWithNoiseBackward0"
+
+
 def rrelu_in_training(torch, dtype, transposed, inplace):
     """A draw, its gradient and the gradient of that."""
     torch.manual_seed(3)

@@ -37,6 +37,21 @@ def same(x, y, tolerance):
     return abs(x - y) <= tolerance
 
 
+@pytest.mark.parametrize("name", [*FUNCTIONS, "sinc", "neg", "sgn", "mul", "isfinite", "where"])
+def test_the_order_of_memory_is_kept(name, device):
+    def strides(t, device="cpu"):
+        z = t.ones(3, 4, 2, dtype=t.complex64, device=device)
+        image = t.ones(2, 3, 4, 5, dtype=t.complex64, device=device)
+        image = image.to(memory_format=t.channels_last)
+        given = {"mul": lambda z: z * 2, "where": lambda z: t.where(z == z, z, z)}
+        call = given.get(name) or getattr(t, name)
+        inputs = (z.mT, z.permute(2, 0, 1), image, z.mT[:, :, 1:], z[:1].expand(3, 4, 2))
+        leaf = z.mT.detach().requires_grad_()
+        return [call(x).stride() for x in (*inputs, leaf)]
+
+    assert strides(rushlight, device) == ask(strides)
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values(name, dtype, device):

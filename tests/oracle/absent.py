@@ -62,8 +62,8 @@ REASONS = {
     "factorisations that are rarely called by name": "lobpcg",
     "wrong in torch itself: its gradient is not that of what it computes": "nn.CrossMapLRN2d",
     "torch 2.13's own novelties": (
-        "hash_tensor nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "
-        "nn.functional.grouped_mm optim.swap_in_* autograd.enforce_grad_layout_policy "
+        "nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "
+        "optim.swap_in_* autograd.enforce_grad_layout_policy "
         "Tensor.grad_dtype"
     ),
 }

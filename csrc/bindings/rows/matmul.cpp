@@ -102,6 +102,27 @@ Shape:
 
 >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
 tensor([3., 3.]))");
+  op<&rushlight::grouped_mm>(m, "grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None)",
+                             {.as = As::functional, .waits = true},
+                             R"(One product for each group, as layers of experts need them.
+
+Args:
+    mat_a: the first factor: of 3 dimensions, a matrix for each group; of 2, the rows of all groups.
+    mat_b: the second factor: of 3 dimensions, a matrix for each group; of 2, the columns of all
+        groups. Where both have 2, the groups are of mat_a's columns and mat_b's rows.
+    offs: where the groups end, in int32; None where both factors have 3 dimensions. What comes
+        after the last group is zeros.
+    bias: None.
+    out_dtype: mat_a's dtype.
+
+Shape:
+    (n, k), (g, k, m), (g) give (n, m); (g, n, k), (k, m), (g) give (n, m); (n, k), (k, m), (g)
+    give (g, n, m); (g, n, k), (g, k, m) give (g, n, m).
+
+>>> ends = torch.tensor([1, 3], dtype=torch.int32)
+>>> experts = torch.stack((torch.ones(4, 4), 2 * torch.ones(4, 4)))
+>>> torch.nn.functional.grouped_mm(torch.ones(3, 4), experts, offs=ends)[:, 0]
+tensor([4., 8., 8.]))");
   op<&rushlight::mv>(m, "mv(input, vec, *, out=None)",
                      with_complex({.autocast = kLowerOnCuda, .exact = true}),
                      R"(The product of a matrix and a vector.

@@ -118,7 +118,7 @@ void bind_fills(py::module_& m) {
   constexpr As kMethod = As::method;
   op<&rrelu_op>(
       m, "rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None)",
-      {.as = As::function, .in_place = As::function | As::functional},
+      {.as = As::function, .in_place = As::function | As::functional, .keeps_input = true},
       R"(leaky_relu with slopes that are drawn; see torch.nn.functional.rrelu().
 
 Args:

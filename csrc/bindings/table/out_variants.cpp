@@ -217,8 +217,15 @@ PyObject* write_in_place(const Signature& s, _PyCFunctionFastWithKeywords entry,
   const AutocastOff inside;
   const Py_ssize_t given = n + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
   const auto operand = py::reinterpret_steal<py::object>(
-      s.row.keeps_input ? operand_in_place(self, args, given) : Py_XNewRef(self));
-  auto made = py::reinterpret_steal<py::object>(plain(operand.ptr(), args, n, keywords));
+      s.row.keeps_input ? operand_in_place(target, args, given) : Py_XNewRef(target));
+  std::vector<PyObject*> arguments;  // of a function, the operand is one of them
+  if (!self && s.row.keeps_input) {
+    arguments.assign(args, args + given);
+    std::replace(arguments.begin(), arguments.end(), target, operand.ptr());
+    args = arguments.data();
+  }
+  auto made =
+      py::reinterpret_steal<py::object>(plain(self ? operand.ptr() : nullptr, args, n, keywords));
   try {
     if (made && self && s.row.apart) check_arguments_apart(*as_tensor(self), args, given);
   } catch (...) {

@@ -33,6 +33,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
 // out[n][o] = sum of input1[n][i] * weight[o][i][j] * input2[n][j], plus bias[o]
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const std::optional<Tensor>& bias);
+// grouped.cpp: a product for each group; offs holds where the groups end in what a 2-d operand has
+// too many of: rows of a, columns of b, or the inner elements of both.
+Tensor grouped_mm(const Tensor& a, const Tensor& b, const std::optional<Tensor>& offs,
+                  const std::optional<Tensor>& bias, std::optional<DType> out_dtype);
 std::string matmul_library();  // whose products those of the CPU are, in words
 
 }  // namespace rushlight

@@ -202,6 +202,37 @@ Tensor value_in_pieces(const PointwiseOp& op, const Input* in, const Scalar* par
   return out;
 }
 
+// The same of what lies in another order than row-major, in that order: the parts would lose it. Of
+// operands in several orders, and of expanded ones, row-major.
+Tensor value_in_order(const PointwiseOp& op, const Input* in, const Scalar* parameters,
+                      DType dtype) {
+  const Tensor* first = nullptr;
+  bool alike = true;
+  for (int i = 0; i < op.inputs; ++i) {
+    const Tensor* t = in[i].tensor;
+    if (!t || t->dim() == 0) continue;
+    if (!first) first = t;
+    alike &= t->shape() == first->shape() && std::ranges::equal(t->strides(), first->strides()) &&
+             std::ranges::find(t->strides(), 0) == t->strides().end();
+  }
+  if (!first || !alike || first->is_contiguous()) return value_in_pieces(op, in, parameters, dtype);
+  std::vector<std::int64_t> order, back(std::size_t(first->dim()));
+  for (int d = 0; d < first->dim(); ++d) order.push_back(d);
+  std::ranges::stable_sort(order, std::greater(), [&](std::int64_t d) { return first->stride(d); });
+  for (std::size_t i = 0; i < order.size(); ++i) back[std::size_t(order[i])] = std::int64_t(i);
+  const GradMode off(false);
+  Input inputs[kMaxInputs];
+  Tensor ordered[kMaxInputs];
+  for (int i = 0; i < op.inputs; ++i) {
+    inputs[i] = in[i];
+    if (!in[i].tensor || in[i].tensor->dim() == 0) continue;
+    ordered[i] = permute(*in[i].tensor, order);
+    inputs[i].tensor = &ordered[i];
+  }
+  const Tensor out = value_in_pieces(op, inputs, parameters, dtype);
+  return out ? alias(permute(out, back)) : out;
+}
+
 // What is written with other ops, of which it has its history; undefined where it is none of these.
 Tensor composed(const PointwiseOp& op, const Input* in, const Scalar* parameters) {
   if (is<NanToNum>(op)) {
@@ -299,7 +330,7 @@ Tensor of_complex(const PointwiseOp& op, const Input* given, const Scalar* param
     out = composed(op, in, parameters);
     if (!out) {
       out = by_kernel(op, in, parameters, common);
-      if (!out) out = value_in_pieces(op, in, parameters, common);
+      if (!out) out = value_in_order(op, in, parameters, common);
       if (!out) refuse(op, common);
       if (out.dtype() != DType::boolean)
         out = record_complex(op, in, parameters, std::move(out), first, second,

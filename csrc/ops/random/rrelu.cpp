@@ -23,6 +23,12 @@ Tensor slopes(const Tensor& input, double lower, double upper, const GeneratorRe
   return noise;
 }
 
+PointwiseOp leaky_relu_named(const char* node) {
+  PointwiseOp op = pointwise_op<LeakyRelu>();
+  op.node = node;
+  return op;
+}
+
 }  // namespace
 
 Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace,
@@ -35,7 +41,9 @@ Tensor rrelu(const Tensor& input, double lower, double upper, bool training, boo
   const Input operand = as_input(input);
   if (!training) {
     const Scalar slope((lower + upper) / 2);
-    return pointwise(pointwise_op<LeakyRelu>(), &operand, &slope, into);
+    static const PointwiseOp fresh = leaky_relu_named("RreluWithNoiseBackward0"),
+                             in_place = leaky_relu_named("RreluWithNoiseBackward1");
+    return pointwise(inplace ? in_place : fresh, &operand, &slope, into);
   }
   if (!is_floating(input.dtype()))
     fail<NotImplementedError>("\"rrelu_with_noise_out_cpu\" not implemented for '",
