@@ -125,8 +125,24 @@ Tensor pad_with_edges(const Tensor& input, const Amounts& pad, PadMode mode) {
                 input);
 }
 
+// Reflecting and replicating, torch refuses a result that has no elements in any padded dimension.
+void check_some_left(const Tensor& input, const Amounts& pad) {
+  std::string before, after;
+  for (std::size_t i = 0; i < pad.size() / 2; ++i) {
+    const char* const letter = i == 0 ? "W: " : i == 1 ? "H: " : "D: ";
+    const std::int64_t size = input.size(input.dim() - 1 - int(i));
+    const std::int64_t all = checked_add(checked_add(size, pad[2 * i]), pad[2 * i + 1]);
+    if (all > 0 || size == 0) return;
+    before = text(letter, size, i ? ", " : "", before);
+    after = text(letter, all, i ? " " : "", after);
+  }
+  fail<RuntimeError>("input (", before, ") is too small. Calculated output ", after,
+                     "\npad(): the amounts take all of ", describe("input", input));
+}
+
 // torch's words where a dimension has too few elements.
 void check_edges(const Tensor& input, const Amounts& pad, PadMode mode) {
+  if (mode != PadMode::circular) check_some_left(input, pad);
   for (std::size_t i = 0; i < pad.size() / 2; ++i) {
     const int dim = input.dim() - 1 - int(i);
     const std::int64_t left = pad[2 * i], right = pad[2 * i + 1], size = input.size(dim);

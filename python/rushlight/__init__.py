@@ -31,6 +31,18 @@ newaxis = None
 
 # What is no operation: types, context managers, files, and our own names.
 _OTHERS = {
+    **dict.fromkeys(
+        (
+            "Tag",
+            "per_channel_affine",
+            "per_channel_affine_float_qparams",
+            "per_channel_symmetric",
+            "per_tensor_affine",
+            "per_tensor_symmetric",
+            "qscheme",
+        ),
+        "rushlight._named_kinds",
+    ),
     "_assert": "rushlight._checks",
     "_assert_async": "rushlight._checks",
     "_check": "rushlight._checks",
@@ -95,9 +107,11 @@ _OTHERS = {
     "load_ipython_extension": "rushlight._runner.extension",
     "unload_ipython_extension": "rushlight._runner.extension",
 }
+_REMOVED = ("eig", "lstsq", "matrix_rank", "solve", "symeig")  # nor these: they refuse
 _DEPRECATED = ("has_cuda", "has_cudnn", "has_mkldnn", "has_mps")  # not in dir(): they warn
 _SUBMODULES = {
     "__config__",
+    "__future__",
     "accelerator",
     "amp",
     "_VF",
@@ -191,6 +205,8 @@ def _find_name(name):
     elif name in _OTHERS:
         value = globals()[name] = getattr(importlib.import_module(_OTHERS[name]), name)
         return value
+    elif name in _REMOVED:
+        return getattr(importlib.import_module("rushlight._removed"), name)
     elif name in _DEPRECATED:
         return getattr(importlib.import_module("rushlight.__config__"), name)
     elif name == "torch":  # annotations of libraries say torch.torch.Tensor

@@ -29,7 +29,9 @@ def _edges(x, bins, range, dim=0):
                 "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements "
                 f"in the bins tensor for dimension {dim}"
             )
-        return bins.clone()
+        if bins.numel() > 1:
+            return bins.clone()
+        bins = 0
     if bins <= 0:
         raise RuntimeError(
             f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}"

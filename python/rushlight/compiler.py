@@ -5,7 +5,10 @@ from contextlib import ContextDecorator
 from rushlight._compile_options import _check
 
 __path__ = []  # of modules in rushlight._importable
-__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]
+__all__ = [
+    "disable", "get_default_backend", "is_compiling", "is_dynamo_compiling", "is_exporting",
+    "reset", "set_default_backend", "set_stance",
+]  # fmt: skip
 
 
 def is_compiling() -> bool:
@@ -87,6 +90,30 @@ def compile(
     if disable or not isinstance(model, Module) or isinstance(model, OptimizedModule):
         return model
     return OptimizedModule(model)
+
+
+_backend = "inductor"
+
+
+def set_default_backend(backend=None) -> None:
+    """What get_default_backend() gives; there is no compiler to choose.
+
+    Args:
+        backend: a name or a function; None is "inductor".
+
+    >>> torch.compiler.set_default_backend(None)
+    """
+    global _backend
+    _backend = "inductor" if backend is None else backend
+
+
+def get_default_backend():
+    """What set_default_backend() was given.
+
+    >>> torch.compiler.get_default_backend()
+    'inductor'
+    """
+    return _backend
 
 
 def __getattr__(name):

@@ -18,6 +18,7 @@ from rushlight._func.derivatives import (
     linearize,
     vjp,
 )
+from rushlight._func.rearrange import rearrange
 from rushlight._func.vmap import stack_module_state, vmap
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

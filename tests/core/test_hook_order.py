@@ -82,11 +82,18 @@ def test_a_leafs_node_may_replace_its_gradient(reference):
     assert answer(rushlight) == ask(answer)
 
 
-def test_a_hook_after_accumulation_returns_nothing():
-    x = rushlight.ones(2, requires_grad=True)
-    x.register_post_accumulate_grad_hook(lambda t: t.grad)
-    with pytest.raises(RuntimeError, match="post accumulate grad hooks should return None"):
+def test_what_a_hook_after_accumulation_returns():
+    def answer(torch):
+        x = torch.ones(2, requires_grad=True)
+        handle = x.register_post_accumulate_grad_hook(lambda t: t.sub_(t.grad, alpha=0.25))
         x.sum().backward()
+        handle.remove()
+        x.register_post_accumulate_grad_hook(lambda t: 5)
+        with pytest.raises(TypeError) as error:
+            x.sum().backward()
+        return x.tolist(), x.grad.tolist(), str(error.value).splitlines()[0]
+
+    assert answer(rushlight) == ask(answer)
 
 
 def again(torch, x):

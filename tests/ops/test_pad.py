@@ -5,8 +5,10 @@ import itertools
 
 import pytest
 
+import rushlight
 import rushlight as torch
 from rushlight.autograd import gradcheck, gradgradcheck
+from tests.conftest import ask
 
 MODES = ["reflect", "replicate", "circular"]
 CASES = [
@@ -87,6 +89,26 @@ def test_wrong_sizes(device):
     with pytest.raises(RuntimeError, match="wrapping around more than once"):
         torch.nn.functional.pad(x, (0, 4), mode="circular")
     with pytest.raises(RuntimeError, match="negative dimension -1"):
-        torch.nn.functional.pad(x, (-4, 0), mode="replicate")
+        torch.nn.functional.pad(x[None], (0, 0, -3, 0), mode="replicate")
     with pytest.raises(RuntimeError, match=r"overflow|too large"):
         torch.nn.functional.pad(x, (2**62, 2**62), mode="replicate")
+
+
+AMOUNTS = [
+    ((1, 1, 4), (-5, 1)), ((1, 4), (-4, 0)), ((1, 1, 3, 4), (-4, 0, 0, 0)),
+    ((1, 1, 3, 4), (-4, 0, -3, 0)), ((1, 1, 3, 4), (0, 0, -2, -1)), ((0, 1, 4), (-4, 0)),
+    ((1, 1, 2, 3, 4), (0, -4, 0, 0, 0, 0)), ((1, 1, 2, 3, 4), (0, 0, 0, 0, -2, 0)),
+    ((1, 1, 4), (-1, 2)), ((1, 1, 4), (2, -3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+@pytest.mark.parametrize(("shape", "amounts"), AMOUNTS)
+def test_amounts_that_leave_nothing(shape, amounts, mode, device):
+    def found(t, device="cpu"):
+        try:
+            return list(t.nn.functional.pad(t.ones(shape, device=device), amounts, mode).shape)
+        except RuntimeError as error:
+            return str(error).splitlines()[0].replace(" )", ")")
+
+    assert found(rushlight, device) == ask(found)

@@ -48,8 +48,9 @@ struct PythonHook final : Hook {
     if (kind == Kind::accumulated) {
       const py::object result =
           function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));
-      if (!result.is_none())
-        fail<RuntimeError>("Tensor post accumulate grad hooks should return None.");
+      if (!result.is_none() && !as_tensor(result.ptr()))  // a tensor is let through, unread
+        fail<TypeError>("expected Variable, but hook returned '", Py_TYPE(result.ptr())->tp_name,
+                        "'\nhooks after accumulation should return None");
       return;
     }
     if (kind == Kind::tensor) {
@@ -147,6 +148,16 @@ void queue_callback(py::object f) {
 }
 
 }  // namespace
+
+py::object hooks_of_tensor(const Tensor& t) {
+  const Node* node = wants_grad(t) ? gradient_node(*t.body()) : nullptr;
+  if (!node || !node->hooks) return py::none();
+  py::object all = py::module_::import("collections").attr("OrderedDict")();
+  for (const Hooks::OfOutput& h : node->hooks->tensor)
+    if (h.output == (t->node == node ? t->output : 0u))
+      all[py::cast(h.id)] = static_cast<const PythonHook&>(*h.hook).function;
+  return all;
+}
 
 py::object hook_before(Node& node, py::object f) { return hook_on_node(node, std::move(f), true); }
 py::object hook_after(Node& node, py::object f) { return hook_on_node(node, std::move(f), false); }

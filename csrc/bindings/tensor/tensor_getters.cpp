@@ -1,6 +1,7 @@
 // The attributes of Tensor.
 #include <pybind11/pybind11.h>
 
+#include "bindings/autograd/hooks.h"
 #include "bindings/profile.h"
 #include "bindings/table/signature.h"
 #include "bindings/warnings.h"
@@ -202,6 +203,14 @@ PyObject* get_grad_fn(PyObject* self, void*) {
   }
 }
 
+PyObject* get_hooks(PyObject* self, void*) {
+  try {
+    return hooks_of_tensor(self_of(self)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
 PyObject* get_data(PyObject* self, void*) {
   try {
     Tensor out = alias(self_of(self));
@@ -327,6 +336,7 @@ std::vector<PyGetSetDef> tensor_getters() {
       {"imag", get<imag>, set_part<imag, false>, "The imaginary parts of a complex tensor.",
        nullptr},
       read("grad_fn", get_grad_fn, "The recorded operation that made the tensor, or None."),
+      read("_backward_hooks", get_hooks, "The functions of register_hook(), or None."),
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},
       {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},

@@ -10,7 +10,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims) {
                        "\na has shape ", a.sizes(), ", b has shape ", b.sizes());
   Dims left, right;
   for (std::int64_t d = 0; d < dims; ++d) {
-    left.push_back(a.dim() - dims + d);
+    left.push_back(d - dims);
     right.push_back(d);
   }
   return tensordot(a, b, left, right);
@@ -31,7 +31,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& left_dims, const 
       right = sum(right, {&r, 1}, true, a.dtype());
     else if (left.size(l) != right.size(r))
       fail<RuntimeError>("contracted dimensions need to match, but first has size ", left.size(l),
-                         " in dim ", l, " and second has size ", right.size(r), " in dim ", r);
+                         " in dim ", left_dims[i], " and second has size ", right.size(r),
+                         " in dim ", right_dims[i]);
   }
   const unsigned summed_left = dim_mask(left_dims, a.dim(), false);
   const unsigned summed_right = dim_mask(right_dims, b.dim(), false);

@@ -429,7 +429,10 @@ Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const MaybeT
                               ? std::numeric_limits<double>::epsilon()
                               : double(std::numeric_limits<float>::epsilon());
   const Plan plan = row_plan(input, normalized_shape, eps.value_or(smallest), false);
-  return grouped("FusedRmsNormBackward0", plan, input, value(weight), Tensor());
+  const char* const node = input.device().is_cuda()              ? "FusedRmsNormBackward0"
+                           : computed_in(input) == input.dtype() ? "MulBackward0"
+                                                                 : "ToCopyBackward0";
+  return grouped(node, plan, input, value(weight), Tensor());
 }
 
 }  // namespace rushlight

@@ -123,8 +123,6 @@ MODULES = {
     "utils._sympy.value_ranges": "export",
     "utils.bundled_inputs": "script",
     "utils.cpp_extension": "extensions",
-    "utils.data.datapipes": "pipes",
-    "utils.data.datapipes.datapipe": "pipes",
     "utils.data.datapipes.iter": "pipes",
     "utils.data.datapipes.iter.combinatorics": "pipes",
     "utils.data.graph_settings": "pipes",

@@ -241,7 +241,6 @@ NAMES = {
         ("false", "compiler", "has_triton_tma_device has_triton_stable_tma_api"),
     ),
     "utils.bundled_inputs": (("raises", "script", "bundle_inputs"),),
-    "utils.data.datapipes.datapipe": (("class", "pipes", "IterDataPipe MapDataPipe DataChunk"),),
     "utils.data.datapipes.iter.combinatorics": (
         ("class", "pipes", "SamplerIterDataPipe ShufflerIterDataPipe"),
     ),

@@ -35,6 +35,7 @@ _LAZY = {
     "detect_anomaly": "anomaly_mode",
     "set_detect_anomaly": "anomaly_mode",
     "set_multithreading_enabled": "grad_mode",
+    "_profiler_enabled": "profiler",
 }
 
 

@@ -41,6 +41,11 @@ def _note():
     return VIRTUAL_NOTE if "virtual" in _C._cuda.provider() else REAL_NOTE
 
 
+def _profiler_enabled() -> bool:
+    """Whether a profiler is on in this process."""
+    return _C._is_profiling()
+
+
 class profile:
     """Measures the operations of a block, and the nodes of backward passes in it.
 

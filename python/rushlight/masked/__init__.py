@@ -5,6 +5,7 @@ which it leaves nothing gets what the operation gives to no elements: 0 for a su
 tensor(5.)
 """
 
+from rushlight.masked import _ops as _ops
 from rushlight.masked._moments import mean, median, norm, normalize, std, var
 from rushlight.masked._reductions import (
     amax,

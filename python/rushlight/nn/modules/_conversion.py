@@ -4,6 +4,7 @@ A parameter stays the same object and gets new data, so an optimizer made earlie
 to the meta device and from it, it is a new one, as torch's.
 """
 
+import rushlight.__future__ as future
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 
@@ -84,7 +85,10 @@ class Conversion:
 
     def _convert(self, name, param, fn):
         made = fn(param)  # itself: what `fn` writes there is a write to it
-        if made.is_meta != param.is_meta:  # values are not where no values are
+        if future._swap_module_params_on_conversion:
+            self._exchange(name, param, made, fn)
+            return
+        if made.is_meta != param.is_meta or future._overwrite_module_params_on_conversion:
             from rushlight.nn.parameter import Parameter
 
             new = Parameter(made, param.requires_grad)
@@ -98,6 +102,22 @@ class Conversion:
             grad = fn(param.grad)
             if grad is not param.grad:
                 param.grad.data = grad
+
+    def _exchange(self, name, param, made, fn):
+        from rushlight.nn.parameter import Parameter
+        from rushlight.utils import swap_tensors
+
+        new = made if isinstance(made, Parameter) else Parameter(made, param.requires_grad)
+        grad = param.grad
+        try:
+            if new is not param:
+                swap_tensors(param, new)
+            if grad is not None:
+                param.grad = fn(grad).requires_grad_(grad.requires_grad)
+        except Exception as error:
+            raise RuntimeError(
+                f"_apply(): Couldn't swap {type(self).__name__}.{name}\n{error}"
+            ) from error
 
     def to(self, *args, **kwargs):
         """Moves and casts parameters and buffers in place; returns the module.

@@ -6,6 +6,7 @@ Nothing here imports multiprocessing: `_utils.pool` does, when a loader first ha
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataloader import DataLoader, _DatasetKind
+from .datapipes.datapipe import DFIterDataPipe, IterDataPipe, MapDataPipe
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -30,10 +31,13 @@ __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DFIterDataPipe",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
