@@ -404,7 +404,7 @@ tensor([-0.2384,  0.0379,  3.0007]))");
 static void bind_choices(py::module_& m) {
   overloads<&where_function, &where_holds>(
       m, {"where(condition, input, other, *, out=None)", "where(condition)"},
-      with_complex({.as = As::function, .exact = true}),
+      stored(with_complex({.as = As::function, .exact = true})),
       R"(input where condition is True, else other; of condition alone, the indices of True.
 
 Args:
@@ -418,7 +418,7 @@ Shape:
 >>> x = torch.tensor([-1., 2.])
 >>> torch.where(x > 0, x, 0.)
 tensor([0., 2.]))");
-  op<&where_method>(m, "where(input, condition, other)", with_complex(As::method),
+  op<&where_method>(m, "where(input, condition, other)", stored(with_complex(As::method)),
                     "torch.where() as a method.");
   op<&masked_fill_function>(m, "masked_fill(input, mask, value)", with_complex(As::both),
                             R"(`value` where mask is True, else input.

@@ -17,6 +17,8 @@ bool has_stored(const PointwiseOp& op, const Input* in, const Into& into);
 Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // RuntimeError where an operand of a difference is a bool.
 void check_difference(const PointwiseOp& op, const Input* in, DType common);
+// The same of uint16 to uint64 (unsigned.cpp); undefined where torch does not compute with them.
+Tensor of_unsigned(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // The same where one is complex (complex.cpp).
 Tensor of_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // Writing to `out` while reading `in`: fine if they are the same elements in the same order or

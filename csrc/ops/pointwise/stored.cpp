@@ -1,5 +1,6 @@
 // Operands of dtypes that are only stored: == and != compare them in a dtype that holds every
-// number of theirs; complex numbers go to complex.cpp; all other pointwise ops refuse them.
+// number of theirs; complex numbers go to complex.cpp, uint16 to uint64 to unsigned.cpp; all other
+// pointwise ops refuse them.
 #include "checks.h"
 #include "core/device.h"
 #include "pointwise.h"
@@ -19,6 +20,7 @@ Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameter
   bool has_complex = complex(into.target);
   for (int i = 0; i < op.inputs; ++i) has_complex |= complex(in[i].tensor);
   if (has_complex) return of_complex(op, in, parameters, into);
+  if (Tensor out = of_unsigned(op, in, parameters, into)) return out;
   const bool compares =
       op.index == pointwise_op<Eq>().index || op.index == pointwise_op<Ne>().index;
   std::optional<DType> common;

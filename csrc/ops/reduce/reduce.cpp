@@ -250,6 +250,9 @@ static Tensor by_parts(const char* op, const Tensor& input, const ReducedShape& 
 Tensor sum(const Tensor& input, Sizes dims, bool keepdim, OptionalDtype dtype) {
   if (changes_kind(input, dtype))
     return sum(to(input, *dtype), dims, keepdim, is_complex(*dtype) ? OptionalDtype() : dtype);
+  if (is_only_stored(input.dtype()) && is_integral(input.dtype()))  // uint16 to uint64
+    return sum(to(input, dtype && is_floating(*dtype) ? *dtype : DType::int64), dims, keepdim,
+               dtype);
   const ReducedShape over(input, dims);
   Tensor out =
       is_complex(input.dtype())
