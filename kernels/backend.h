@@ -28,6 +28,7 @@ struct DistanceKernels;
 struct CrossEntropyKernels;
 struct CtcKernels;
 struct EmbeddingKernels;
+struct SparseKernels;
 struct IndexKernels;
 struct ReduceKernels;
 struct ScanKernels;
@@ -82,6 +83,7 @@ struct Backend {
   const CrossEntropyKernels* cross_entropy;
   const CtcKernels* ctc;
   const EmbeddingKernels* embedding;
+  const SparseKernels* sparse;
   const IndexKernels* index;
   const TriangularKernels* triangular;
   const DistanceKernels* distance;

@@ -91,7 +91,7 @@ void WatchedStep::warn() const noexcept {
 
 void refuse_nan(const Node& node, Gradients& gradients) {
   for (std::size_t i = 0; i < node.inputs; ++i)
-    if (gradients[i] && has_nan(gradients[i]))
+    if (gradients[i] && !gradients[i]->sparse && has_nan(gradients[i]))
       fail<RuntimeError>("Function '", node.title(), "' returned nan values in its ", i,
                          "th output.");
 }

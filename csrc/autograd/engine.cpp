@@ -199,7 +199,7 @@ struct BackwardPass {
       if (records)
         grads[i] = made[i];
       else if (!given[i] || !made[i].is_same(given[i])) {
-        grads[i] = alias(made[i]);
+        grads[i] = made[i]->sparse ? made[i] : alias(made[i]);
         shown.show(grads[i], made[i]);
       }
     }
@@ -237,6 +237,10 @@ struct BackwardPass {
 
   Gradients run_node(Node& node, std::span<Tensor> grads, bool keep) const {
     const RunningNode running(node);
+    if (node.inputs)  // a leaf keeps it sparse
+      for (Tensor& g : grads)
+        if (g && g->sparse) [[unlikely]]
+          g = sparse_gradients.dense(g);
     Gradients out = rows ? node.backward_rows(grads, rows) : node.backward(grads);
     if (anomaly.enabled && anomaly.check_nan) [[unlikely]]
       refuse_nan(node, out);

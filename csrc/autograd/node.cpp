@@ -226,7 +226,9 @@ static Tensor own_gradient_of(const Body& leaf, const Tensor& g, const int* orde
 Gradients AccumulateGrad::backward(std::span<Tensor> grads) {
   Tensor& g = grads[0];
   const Ref<Body> held = leaf ? Ref<Body>::share(leaf) : Ref<Body>();  // a hook may let it go
-  if (!grad) {
+  if (g->sparse || (grad && grad->sparse)) [[unlikely]] {
+    grad = grad ? sparse_gradients.add_into(grad, g) : std::move(g);
+  } else if (!grad) {
     // Keep what is not shared; what other code may still write to or see is copied.
     const bool records = g.requires_grad() && grad_enabled();
     int order[kMaxRank];

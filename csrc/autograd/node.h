@@ -320,6 +320,14 @@ void add_gradients_into(const Tensor& sum, const Tensor& g);
 Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode
 Tensor like_saved(const Tensor& t, DType dtype, bool dense);  // of that dtype, row-major if dense
 Tensor row_of(const Tensor& rows, std::int64_t i);
+// Sparse gradients are computed with in Python: set by the bindings. add_into() writes the sum to a
+// where that is dense.
+struct SparseGradients {
+  Tensor (*add)(const Tensor& a, const Tensor& b) = nullptr;
+  Tensor (*add_into)(const Tensor& a, const Tensor& b) = nullptr;
+  Tensor (*dense)(const Tensor& g) = nullptr;
+};
+inline SparseGradients sparse_gradients;
 Tensor stacked_rows(std::vector<Tensor> rows);  // undefined ones as zeros, if one is not
 Ref<Node> view_node(Body& view);  // the node of a view whose base was written to
 // Refuses a write that cannot be recorded: to the view, or to what it is a view of.

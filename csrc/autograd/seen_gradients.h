@@ -18,7 +18,7 @@ class SeenGradients {
  public:
   bool empty() const { return pairs_.empty(); }
   Tensor of(const Tensor& gradient) {
-    if (grad_enabled()) return gradient;
+    if (grad_enabled() || gradient->sparse) return gradient;
     for (const Pair& p : pairs_)
       if (p.gradient.is_same(gradient) && same(p.seen.sizes(), gradient.sizes())) return p.seen;
     Tensor seen = alias(gradient);
@@ -31,7 +31,7 @@ class SeenGradients {
     pairs_.push_back({gradient, seen});
   }
   Tensor returned(const Tensor& seen) {
-    if (grad_enabled()) return seen;
+    if (grad_enabled() || seen->sparse) return seen;
     for (const Pair& p : pairs_)
       if (p.seen.is_same(seen) && p.gradient->storage.get() == seen->storage.get() &&
           same(p.gradient.sizes(), seen.sizes()))

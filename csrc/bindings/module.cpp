@@ -81,6 +81,7 @@ PYBIND11_MODULE_EXEC(_C, m) {
   bind_norm(m);
   bind_softmax(m);
   bind_embedding(m);
+  bind_sparse(m);
   bind_functional(m);
   bind_autograd(m);
   bind_function(m);

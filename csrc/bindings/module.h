@@ -30,6 +30,7 @@ void bind_pool(pybind11::module_& m);
 void bind_norm(pybind11::module_& m);
 void bind_softmax(pybind11::module_& m);
 void bind_embedding(pybind11::module_& m);
+void bind_sparse(pybind11::module_& m);
 void bind_attention(pybind11::module_& functional);  // called by bind_functional
 void bind_functional(pybind11::module_& core);  // what torch.nn.functional has of its own
 void bind_pointwise(pybind11::module_& m);

@@ -68,6 +68,15 @@ Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Devi
   return from_storage(std::move(storage), dtype, sizes, strides, 0);
 }
 
+Tensor sparse_body(Sizes sizes, DType dtype, Device device) {
+  Tensor t = empty({0}, dtype, device);
+  Body& b = *t.body();
+  b.shape.assign(sizes);
+  b.numel = contiguous_strides(sizes, b.strides);
+  b.sparse = true;
+  return t;
+}
+
 Tensor alias(const Tensor& t) {
   Tensor v = new_body();
   const Body& from = *t.body();
@@ -76,6 +85,7 @@ Tensor alias(const Tensor& t) {
   to.device = from.device;
   to.contiguous = from.contiguous;
   to.inference = from.inference;
+  to.sparse = from.sparse;
   to.shape = from.shape;
   to.strides = from.strides;
   to.numel = from.numel;

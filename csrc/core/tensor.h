@@ -43,6 +43,7 @@ struct Body : Shared {
   Unrecorded unrecorded = Unrecorded::none;
   std::uint16_t output = 0;  // which output of `node` this is
   bool number = false;  // a number of Python's that no Scalar holds: it promotes as one
+  bool sparse = false;  // a stand-in without memory: see sparse_body()
   std::uint32_t node_version = 0;  // of a view: the storage's version its node was made at
   Shape shape;
   Strides strides;
@@ -105,11 +106,14 @@ inline Tensor empty(std::initializer_list<std::int64_t> sizes, DType dtype, Devi
 Tensor empty_like(const Tensor& t);
 Tensor empty_like(const Tensor& t, DType dtype);
 Tensor empty_strided(Sizes sizes, const std::int64_t* strides, DType dtype, Device device);
+// The body of a sparse tensor, whose indices and values its Python object holds: sizes, dtype and
+// device are right, and its storage is empty, so that no view of it can be made.
+Tensor sparse_body(Sizes sizes, DType dtype, Device device);
 
 // Whether nothing else refers to t or to its memory, which is ours and not lent: a backward pass
 // may write the next gradient over such a one.
 inline bool is_sole(const Tensor& t) {
-  return t->is_unique() && !t->base && !t->requires_grad && t->storage->is_unique() &&
+  return t->is_unique() && !t->sparse && !t->base && !t->requires_grad && t->storage->is_unique() &&
          t->device.is_cpu() && !t->storage->release_memory;
 }
 

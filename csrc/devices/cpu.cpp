@@ -28,6 +28,7 @@
 #include "kernels/scan.h"
 #include "kernels/softmax.h"
 #include "kernels/sort.h"
+#include "kernels/sparse.h"
 #include "kernels/triangular.h"
 
 namespace rushlight {
@@ -63,6 +64,7 @@ const Backend cpu_backend = {
     .cross_entropy = &cpu_cross_entropy,
     .ctc = &cpu_ctc,
     .embedding = &cpu_embedding,
+    .sparse = &cpu_sparse,
     .index = &cpu_index,
     .triangular = &cpu_triangular,
     .distance = &cpu_distance,

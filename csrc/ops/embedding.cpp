@@ -50,9 +50,8 @@ Tensor backward(const Tensor& g, const Tensor& flat, const Shape& table, std::in
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse) {
-  if (sparse)
-    fail<NotImplementedError>(
-        "embedding(): sparse gradients are not in rushlight; leave out sparse=True");
+  if (sparse && needs_grad(weight))
+    return sparse_embedding(weight, indices, padding_idx, scale_grad_by_freq);
   if (weight.dim() != 2) fail<RuntimeError>("'weight' must be 2-D");
   if (indices.dtype() != DType::int64 && indices.dtype() != DType::int32)
     fail<RuntimeError>(

@@ -8,6 +8,9 @@ namespace rushlight {
 // negative: none.
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse);
+// The same with sparse=True, whose gradient Python makes: set by the bindings.
+inline Tensor (*sparse_embedding)(const Tensor& weight, const Tensor& indices,
+                                  std::int64_t padding_idx, bool scale_grad_by_freq) = nullptr;
 // weight (rows, size), indices (n), offsets (bags) -> (bags, size); offsets: where each bag starts,
 // with include_last_offset (bags + 1) also where the last one ends; a GPU's ends at n all the same,
 // as the host does not wait. mode: "sum", "mean" or "max"; rows that are the padding take no part.

@@ -9,6 +9,8 @@
 namespace rushlight {
 
 Tensor add_gradients(Tensor a, Tensor b) {
+  if (a->sparse || b->sparse) [[unlikely]]
+    return sparse_gradients.add(a, b);
   constexpr std::int64_t kLarge = 4096;
   const bool alike = a.numel() >= kLarge && same(a.sizes(), b.sizes()) && a.dtype() == b.dtype() &&
                      a.is_contiguous() && b.is_contiguous() && a.device() == b.device();
@@ -29,6 +31,7 @@ void add_gradients_into(const Tensor& sum, const Tensor& g) {
 
 // Row-major, not shared with another tensor.
 Tensor own_gradient(const Tensor& g) {
+  if (g->sparse) return g;
   if (grad_enabled() && g.requires_grad()) return clone(g);
   Tensor out = empty(g.sizes(), g.dtype(), g.device());
   copy_bits(out, g);

@@ -237,6 +237,8 @@ void zero_grad(const Tensors& params, bool set_to_none) {
     if (!grad) continue;
     if (set_to_none) {
       set_grad(p, {});
+    } else if (grad->sparse) {
+      clear_sparse(grad);
     } else {
       const Tensor plain = grad.requires_grad() ? detach(grad) : grad;
       zero_(plain);

@@ -27,6 +27,8 @@ template <class F>
 void optim_step_recorded(const char* op, const F& settings, OptimTensors& tensors);
 
 // .grad becomes None, or is filled with 0.
+// Takes the entries of a sparse gradient away: set by the bindings.
+inline void (*clear_sparse)(const Tensor& grad) = nullptr;
 void zero_grad(const Tensors& params, bool set_to_none);
 
 }  // namespace rushlight

@@ -24,6 +24,7 @@
 #include "../scan.h"
 #include "../softmax.h"
 #include "../sort.h"
+#include "../sparse.h"
 #include "../triangular.h"
 
 namespace rushlight::gpu {
@@ -43,6 +44,7 @@ extern const SoftmaxKernels softmax_kernels;
 extern const CrossEntropyKernels cross_entropy_kernels;
 extern const CtcKernels ctc_kernels;
 extern const EmbeddingKernels embedding_kernels;
+extern const SparseKernels sparse_kernels;
 extern const IndexKernels index_kernels;
 extern const TriangularKernels triangular_kernels;
 extern const DistanceKernels distance_kernels;

@@ -103,6 +103,10 @@ _OTHERS = {
     "vmap": "rushlight.func",
     "autocast": "rushlight.amp",
     "GradScaler": "rushlight.amp",
+    **{
+        f"sparse_{name}": "rushlight._sparse.layouts"
+        for name in ("coo", "csr", "csc", "bsr", "bsc")
+    },
     "as_torch": "rushlight._runner.alias",
     "load_ipython_extension": "rushlight._runner.extension",
     "unload_ipython_extension": "rushlight._runner.extension",
@@ -145,6 +149,7 @@ _SUBMODULES = {
     "return_types",
     "serialization",
     "signal",
+    "sparse",
     "special",
     "storage",
     "testing",

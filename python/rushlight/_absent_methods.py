@@ -4,12 +4,8 @@ _importable/rows.py, which is read by their first use, says why they are not the
 
 import importlib
 
-ABSENT = (
-    "ccol_indices coalesce col_indices crow_indices indices is_coalesced resize_as_sparse_ "
-    "row_indices smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm "
-    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
-    "to_sparse_csr values _indices _values _nnz"
-)
+ABSENT = "sspaddmm to_sparse_bsc to_sparse_bsr"
+OF_NESTED = "to_padded_tensor"
 OF_DISPATCH = "_make_wrapper_subclass"
 REMOVED = "eig lstsq solve symeig"
 
@@ -41,7 +37,7 @@ class RemovedMethod:
 
 def add_methods(cls):
     """Gives Tensor the methods."""
-    for name in (*ABSENT.split(), OF_DISPATCH):
+    for name in (*ABSENT.split(), OF_NESTED, OF_DISPATCH):
         setattr(cls, name, AbsentMethod(name))
     for name in REMOVED.split():
         setattr(cls, name, RemovedMethod(name))

@@ -49,6 +49,7 @@ class _LegacyType(type):
             isinstance(value, _C.Tensor)
             and value.dtype == cls.dtype
             and value.device.type == cls.device_type
+            and value.layout is _C.strided
         )
 
     def __call__(cls, *args, device=None):

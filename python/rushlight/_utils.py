@@ -82,9 +82,39 @@ def storage_was_filled(storage):
 
 def _get_layout(name):
     """The layout that a file names."""
-    if name != "torch.strided":
-        raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
-    return _C.strided
+    if name == "torch.strided":
+        return _C.strided
+    if name in ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"):
+        from rushlight._sparse import layouts
+
+        return getattr(layouts, name.removeprefix("torch."))
+    raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
+
+
+_get_layout.__module__ = "rushlight.serialization"  # where files name it
+
+
+def _rebuild_sparse_tensor(layout, data):
+    """A sparse tensor from its parts, which are checked as those of a call."""
+    from rushlight._sparse.compressed import of_layout
+    from rushlight._sparse.construction import made
+
+    name = getattr(layout, "name", None)
+    if not isinstance(data, tuple | list):
+        raise RuntimeError("a saved sparse tensor's parts must be a tuple")
+    sizes = 2 if name == "sparse_coo" else 3
+    if len(data) not in (sizes + 1, sizes + 2) or any(
+        type(part) is not _C.Tensor for part in data[:sizes]
+    ):
+        raise RuntimeError("a saved sparse tensor's parts must be tensors and its size")
+    size = _integers("size", data[sizes])
+    if name == "sparse_coo":
+        coalesced = data[3] if len(data) > 3 else False
+        indices = data[0].to(_C.int64)
+        return made(indices, data[1], size, is_coalesced=_flag(bool(coalesced)))
+    if name in ("sparse_csr", "sparse_csc"):
+        return of_layout(layout, *data[:3], size)
+    raise RuntimeError(f"a sparse tensor of layout {layout!r:.100} is not in rushlight 0.1")
 
 
 def _rebuild_tensor_v2(

@@ -11,11 +11,10 @@ REASONS = {
         "cdouble cfloat chalf complex linalg.eig linalg.eigvals polar view_as_complex istft stft "
         "fft.*fft fft.*fft2 fft.*fftn masked.logaddexp"
     ),
-    "sparse, nested and masked tensors": (
-        "_segment_reduce.* sparse.* to_sparse* optim.SparseAdam sparse_* *coalesce* "
-        "dsmm hsmm hspmm saddmm smm spmm sspaddmm ccol_indices* crow_indices* col_indices* "
-        "row_indices* indices indices_copy values values_copy dense_dim to_dense "
-        "to_padded_tensor resize_as_sparse_"
+    "sparse tensors in blocks, nested and masked tensors": (
+        "_segment_reduce.* sparse.*SemiStructured* sparse.*semi_structured* sparse.*gradcheck "
+        "to_sparse_bs[cr] sparse_bs[cr]_tensor saddmm sspaddmm *_indices_copy indices_copy "
+        "values_copy to_padded_tensor"
     ),
     "parts of torch's compiler and kernels of its own, not meant for users": (
         "_batch_norm_with_update _chunk_cat _native_batch_norm_legit _softmax_backward_data "

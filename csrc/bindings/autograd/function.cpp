@@ -290,6 +290,10 @@ void bind_function(py::module_& m) {
     for (std::size_t i = 0; i < args.size(); ++i) {
       const Tensor* t = as_tensor(args[i].ptr());
       const bool needs = t && wants_grad(*t);
+      if (t && (*t)->sparse && py::cast<bool>(args[i].attr("requires_grad")))
+        fail<NotImplementedError>(
+            "a custom Function takes no sparse tensor that requires grad\n"
+            "give it x.indices() and x.values(), or x.to_dense()");
       any |= needs;
       tangents |= needs && carries_tangent(*t);
       out[i] = py::bool_(needs);

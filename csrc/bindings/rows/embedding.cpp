@@ -33,7 +33,7 @@ Args:
     indices: int64 or int32 indices of rows.
     padding_idx: the row that gets no gradient; -1 for none.
     scale_grad_by_freq: whether a row's gradient is divided by how often it occurs.
-    sparse: False; sparse gradients are not supported.
+    sparse: whether the gradient of weight is a sparse tensor.
 
 Shape:
     weight (rows, size), indices (*) of int64 or int32 give (*, size).

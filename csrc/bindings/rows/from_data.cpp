@@ -18,6 +18,15 @@ namespace {
 using Dt = const std::optional<DType>&;
 using Dv = const std::optional<Device>&;
 
+// A sparse tensor is given and copied in Python.
+py::object taken_sparse(py::handle x, Dt dtype, Dv device, bool copy, bool requires_grad) {
+  const auto python = [](const auto& given) {
+    return given ? py::reinterpret_steal<py::object>(to_python(*given)) : py::object(py::none());
+  };
+  return py::module_::import("rushlight._sparse.conversion")
+      .attr("taken")(x, python(dtype), python(device), copy, requires_grad);
+}
+
 py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool pin_memory) {
   const Options o = Options{dtype, device, requires_grad, pin_memory};
   Tensor out;
@@ -30,6 +39,7 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
                      1))
       throw py::error_already_set();
     const GradMode off(false);
+    if ((*t)->sparse) return taken_sparse(data, dtype, device, true, requires_grad);
     out = to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device(), true);
   } else {
     out = data_of(data.ptr(), dtype, true);
@@ -40,8 +50,10 @@ py::object tensor(py::handle data, Dt dtype, Dv device, bool requires_grad, bool
 
 // No copy where nothing has to change.
 Tensor as_tensor_op(py::handle data, Dt dtype, Dv device) {
-  if (const Tensor* t = as_tensor(data.ptr()))
+  if (const Tensor* t = as_tensor(data.ptr())) {
+    if ((*t)->sparse) return *as_tensor(taken_sparse(data, dtype, device, false, false).ptr());
     return to(*t, dtype.value_or(t->dtype()), device ? resolve(*device) : t->device());
+  }
   Tensor out = data_of(data.ptr(), dtype, false);
   return to(out, dtype.value_or(out.dtype()), device ? resolve(*device) : default_device());
 }

@@ -29,7 +29,7 @@ constexpr std::pair<Text, Text> kDescriptions[] = {
     {"input", "the input tensor."},
     {"keepdim", "whether a reduced dimension stays, with size 1."},
     {"kernel_size", "the size of a window, one number or one for each dimension."},
-    {"layout", "torch.strided, the only layout there is."},
+    {"layout", "torch.strided; zeros(), empty() and their like also take torch.sparse_coo."},
     {"memory_format", "the order of the dimensions in memory, such as torch.channels_last."},
     {"non_blocking",
      "whether the call may return before a copy from page-locked memory to a GPU ends."},

@@ -49,8 +49,10 @@ PyObject* refusal_of(PyObject* o, int depth) {
   if (as_tensor(o)) {
     PyTypeObject* type = Py_TYPE(o);
     if (type == tensor_type || type == parameter_type) return nullptr;
+    PyObject *error, *value, *trace;  // one may be in flight
+    PyErr_Fetch(&error, &value, &trace);
     PyObject* found = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name);
-    if (!found) PyErr_Clear();
+    PyErr_Restore(error, value, trace);
     return found;
   }
   if (depth && (PyTuple_Check(o) || PyList_Check(o)))

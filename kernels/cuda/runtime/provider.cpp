@@ -170,6 +170,7 @@ constexpr Backend kBackend = {
     .cross_entropy = &cross_entropy_kernels,
     .ctc = &ctc_kernels,
     .embedding = &embedding_kernels,
+    .sparse = &sparse_kernels,
     .index = &index_kernels,
     .triangular = &triangular_kernels,
     .distance = &distance_kernels,

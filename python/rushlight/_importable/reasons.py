@@ -23,7 +23,14 @@ REASONS = {
         "torch.save(model.state_dict(), path) keeps a model's weights",
     ),
     "graphs": ("there are no CUDA graphs", "run the step without one: the results are the same"),
-    "sparse": ("all tensors are dense", "use a dense tensor, or index_add and scatter_add"),
+    "sparse": (
+        "sparse tensors are in coordinate form, or compressed by rows or columns",
+        "use torch.sparse_coo_tensor, x.to_sparse_csr(), or a dense tensor",
+    ),
+    "nested": (
+        "there are no nested and no masked tensors",
+        "use a dense tensor that is padded, and a mask",
+    ),
     "quantized": (
         "there are no quantized tensors",
         "float16 and bfloat16 halve the memory of float32",

@@ -7,7 +7,7 @@ set, without effect.
 
 from typing import Optional
 
-from rushlight._absent_methods import ABSENT, OF_DISPATCH
+from rushlight._absent_methods import ABSENT, OF_DISPATCH, OF_NESTED
 from rushlight._importable import masks
 
 DECORATORS = (
@@ -22,11 +22,9 @@ NAMES = {
         ("class", "script", "ScriptModule ScriptFunction"),
         ("class", "script", "TensorType DeviceObjType"),
         ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
-        ("layout", "sparse", "sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged"),
+        ("layout", "nested", "jagged"),
         ("layout", "sparse", "_mkldnn"),
-        ("raises", "sparse", "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor"),
-        ("raises", "sparse", "sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor"),
-        ("raises", "sparse", "dsmm hsmm hspmm saddmm smm spmm sspaddmm resize_as_sparse_"),
+        ("raises", "sparse", "sparse_bsr_tensor sparse_bsc_tensor saddmm sspaddmm"),
         ("raises", "sparse", "ccol_indices_copy col_indices_copy crow_indices_copy"),
         ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
@@ -34,7 +32,11 @@ NAMES = {
         ("dtype", "dtypes", "int1(1) int2(1) int3(1) int4(1) int5(1) int6(1) int7(1)"),
         ("raises", "quantized", "quantize_per_tensor quantize_per_channel"),
     ),
-    "Tensor": (("raises", "sparse", ABSENT), ("raises", "dispatch", OF_DISPATCH)),
+    "Tensor": (
+        ("raises", "sparse", ABSENT),
+        ("raises", "nested", OF_NESTED),
+        ("raises", "dispatch", OF_DISPATCH),
+    ),
     "_C": (
         ("false", "vmap", "_are_functorch_transforms_active"),
         ("nothing", "script", "_jit_set_texpr_fuser_enabled _jit_override_can_fuse_on_gpu"),
@@ -186,13 +188,13 @@ NAMES = {
     ),
     "library": (("raises", "dispatch", "get_ctx opcheck"),),
     "masked": (
-        ("class", "sparse", "MaskedTensor"),
-        ("raises", "sparse", "masked_tensor as_masked_tensor"),
-        ("false", "sparse", "is_masked_tensor"),
+        ("class", "nested", "MaskedTensor"),
+        ("raises", "nested", "masked_tensor as_masked_tensor"),
+        ("false", "nested", "is_masked_tensor"),
     ),
     "nested": (
-        ("raises", "sparse", "nested_tensor nested_tensor_from_jagged as_nested_tensor"),
-        ("raises", "sparse", "to_padded_tensor"),
+        ("raises", "nested", "nested_tensor nested_tensor_from_jagged as_nested_tensor"),
+        ("raises", "nested", "to_padded_tensor"),
     ),
     "monitor": (
         ("class", "logs", "Event Stat Aggregation EventHandlerHandle TensorboardEventHandler"),
@@ -216,18 +218,13 @@ NAMES = {
         ("raises", "export", "export register_custom_op_symbolic"),
     ),
     "onnx.utils": (("raises", "export", "export"),),
-    "optim": (("class", "sparse", "SparseAdam"),),
     "package": (
         ("class", "package", "PackageImporter PackageExporter Directory"),
         ("false", "package", "is_from_package"),
     ),
     "sparse": (
-        ("raises", "sparse", "mm addmm sampled_addmm spdiags softmax log_softmax sum"),
         ("raises", "sparse", "to_sparse_semi_structured as_sparse_gradcheck"),
-        ("class", "sparse", "check_sparse_tensor_invariants"),
         ("class", "sparse", "SparseSemiStructuredTensor"),
-        ("class", "sparse", "ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor"),
-        ("class", "sparse", "LongTensor ShortTensor BFloat16Tensor"),
     ),
     "utils._python_dispatch": (
         ("class", "dispatch", "TorchDispatchMode"),
@@ -337,8 +334,8 @@ NAMES = {
         ("raises", "export", "free_symbols free_unbacked_symbols guard_or_false guard_or_true"),
         ("raises", "export", "guard_size_oblivious statically_known_true is_symbolic"),
     ),
-    "nested._internal.nested_tensor": (("class", "sparse", "NestedTensor"),),
-    "nested._internal.ops": (("raises", "sparse", "extract_kwargs"),),
+    "nested._internal.nested_tensor": (("class", "nested", "NestedTensor"),),
+    "nested._internal.ops": (("raises", "nested", "extract_kwargs"),),
     "nn": (("class", "windows", "CrossMapLRN2d"),),
     "nn.modules": (("class", "windows", "CrossMapLRN2d"),),
     "nn.quantized": (

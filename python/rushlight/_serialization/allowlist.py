@@ -143,6 +143,7 @@ class Allowed:
             _utils._rebuild_parameter,
             _utils._rebuild_parameter_with_state,
             _utils._rebuild_meta_tensor_no_storage,
+            _utils._rebuild_sparse_tensor,
         ):
             guarded[f"torch._utils.{function.__name__}"] = (function, function)
         self.things = {path: thing for path, (thing, _) in guarded.items()}

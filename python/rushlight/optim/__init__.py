@@ -18,10 +18,11 @@ from rushlight.optim.radam import RAdam
 from rushlight.optim.rmsprop import RMSprop
 from rushlight.optim.rprop import Rprop
 from rushlight.optim.sgd import SGD
+from rushlight.optim.sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon",
-    "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler",
+    "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler",
 ]  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def embedding(
         max_norm: rows in use are first scaled, in place, to at most this norm.
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
-        sparse: True raises NotImplementedError: gradients are dense.
+        sparse: whether the gradient of weight is a sparse tensor.
 
     Shape: input (*), weight (n, d), output (*, d).
 
@@ -98,7 +98,7 @@ def embedding_bag(
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
-        sparse: True raises NotImplementedError: gradients are dense.
+        sparse: whether the gradient of weight is a sparse tensor.
         per_sample_weights: a factor for each row, with "sum" only.
         include_last_offset: offsets have one more element, where the last bag ends.
         padding_idx: a row that counts in no bag and gets no gradient.
@@ -133,6 +133,8 @@ def embedding_bag(
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None:
         if per_sample_weights.shape != input.shape:
             raise ValueError(

@@ -56,7 +56,7 @@ class Embedding(_Table):
         max_norm: rows in use are scaled down, in place, to at most this norm.
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
-        sparse: True raises NotImplementedError: gradients are dense.
+        sparse: whether the gradient of weight is a sparse tensor.
         device, dtype: of the parameters.
 
     Shape: (*) integers to (*, embedding_dim); weight (num_embeddings, embedding_dim).
@@ -145,7 +145,7 @@ class EmbeddingBag(_Table):
         norm_type: exponent of that norm.
         scale_grad_by_freq: divide a row's gradient by how often it was used.
         mode: "sum", "mean" or "max".
-        sparse: True raises NotImplementedError: gradients are dense.
+        sparse: whether the gradient of weight is a sparse tensor.
         include_last_offset: offsets have one more element, where the last bag ends.
         padding_idx: a row that counts in no bag and gets no gradient.
         device, dtype: of the parameters.

@@ -34,6 +34,11 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     norm_type = float(norm_type)
     if not tensors:
         return _C.tensor(0.0)
+    if any(t.layout is not _C.strided for t in tensors):
+        raise NotImplementedError(
+            "Could not run 'aten::linalg_vector_norm' with arguments from the 'SparseCPU' backend."
+            "\nthe norm of sparse gradients: clip the dense ones, or use sparse=False"
+        )
     first = tensors[0].device
     with no_grad():
         whole = [t for t in tensors if not hasattr(t, "_local_tensor")]

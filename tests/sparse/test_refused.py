@@ -1,0 +1,136 @@
+"""What torch refuses of sparse tensors is refused in its type, with the cure; hostile indices are
+refused when they are given, and when they are written to later.
+"""
+
+import warnings
+
+import pytest
+
+import rushlight
+from tests.conftest import ask
+
+REFUSED = (
+    """
+s % 2|2 ** s|s.isfinite()|F.softmax(s, 1)|s.softmax(1)|s == s|s > 1|torch.allclose(s, s)
+torch.isclose(s, s)|s.mean()|s.std()|s.count_nonzero()|torch.linalg.norm(s)|s.squeeze()
+s.diagonal()|torch.ones_like(s)|torch.rand_like(s)|torch.full_like(s, 1)|s.fill_(1)|s.exp()
+s.max()|s.prod()|s.cumsum(0)|s.view(3, 2)|s.flip(0)|s.tril()|s.nonzero()|s.log()|s.sigmoid()
+torch.where(s > 0, s, s)|torch.equal(s, s)|s[0:1]|s[torch.tensor([0])]|s.storage()|s.split(1)
+torch.addmv(torch.ones(2), s, torch.ones(3))|torch.dot(s[0], s[0])|s / d|2 / s|s + d|s + 1
+nn.utils.clip_grad_norm_([w], 1.0)|d.copy_(s)|s.copy_(d)|s.expand(2, 2, 3)|s.reshape(3, 2)
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+def raised(torch, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return error_of(torch, text)
+
+
+def error_of(torch, text):
+    s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
+    d = torch.ones(2, 3)
+    w = torch.nn.Parameter(torch.ones(2, 3))
+    w.grad = s
+    names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "s": s, "d": d, "w": w}
+    try:
+        eval(text, names)
+    except Exception as error:
+        return type(error).__name__
+    return None
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_in_torchs_type(text):
+    ours = raised(rushlight, text)
+    assert ours is not None
+    assert ours == ask(lambda torch: raised(torch, text))
+
+
+def made():
+    i = rushlight.tensor([[0, 1, 1], [2, 0, 2]])
+    return rushlight.sparse_coo_tensor(i, rushlight.tensor([3.0, 4.0, 5.0]), (2, 3))
+
+
+USES = {
+    "to_dense": lambda s: s.to_dense(),
+    "coalesce": lambda s: s.coalesce(),
+    "mm": lambda s: s @ rushlight.ones(3, 2),
+    "double mm": lambda s: s.double() @ rushlight.ones(3, 2).double(),
+    "long mm": lambda s: s.long() @ rushlight.ones(3, 2, dtype=rushlight.int64),
+    "half mm": lambda s: s.half() @ rushlight.ones(3, 2).half(),
+    "mv": lambda s: s @ rushlight.ones(3),
+    "dense @": lambda s: rushlight.ones(4, 2) @ s,
+    "sparse @": lambda s: s @ s.t(),
+    "add": lambda s: s + s.coalesce(),
+    "dense +": lambda s: rushlight.ones(2, 3) + s,
+    "mul dense": lambda s: s * rushlight.ones(2, 3),
+    "sum": lambda s: s.sum(0),
+    "select": lambda s: s[1],
+    "index_select": lambda s: s.index_select(0, rushlight.tensor([0])),
+    "csr": lambda s: s.to_sparse_csr(),
+    "softmax": lambda s: rushlight.sparse.softmax(s, 1),
+    "mask": lambda s: rushlight.ones(2, 3).sparse_mask(s),
+    "narrow": lambda s: s.narrow_copy(0, 0, 1),
+}
+
+
+@pytest.mark.parametrize("bad", [-1, 3, 2**40, -(2**62)])
+@pytest.mark.parametrize("use", USES)
+def test_indices_written_to(use, bad):
+    s = made()
+    s._indices()[1, 0] = bad
+    with pytest.raises((RuntimeError, IndexError)):
+        USES[use](s)
+
+
+def test_indices_of_a_compressed_matrix_written_to():
+    for bad in (-1, 3, 2**40):
+        r = made().to_sparse_csr()
+        r.col_indices()[0] = bad
+        for use in (r.to_dense, lambda r=r: r @ rushlight.ones(3, 2)):
+            with pytest.raises((RuntimeError, IndexError)):
+                use()
+    for bad in (-1, 4, 2**40, -(2**62)):
+        r = made().to_sparse_csr()
+        r.crow_indices()[1] = bad
+        with pytest.raises((RuntimeError, IndexError)):
+            r @ rushlight.ones(3, 2)
+
+
+@pytest.mark.parametrize(
+    "indices, values, size",
+    [
+        ([[0, 2], [0, 0]], [1.0, 2.0], (2, 2)),
+        ([[0, -1], [0, 0]], [1.0, 2.0], (2, 2)),
+        ([[0, 1]], [1.0, 2.0], (2, 2)),
+        ([[0, 1], [0, 0]], [1.0], (2, 2)),
+        ([[0, 1], [0, 0]], [[1.0], [2.0]], (2, 2)),
+        ([[0, 1], [0, 0]], [1.0, 2.0], (2, -2)),
+        ([[[0]]], [1.0], (1,)),
+        ([["a"]], [1.0], (1,)),
+        ([[0], [0]], [1.0], (2**40, 2**40)),
+        (None, [1.0], (1,)),
+        ([[0]], [1.0], "ab"),
+    ],
+)
+def test_parts_that_do_not_fit(indices, values, size):
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        rushlight.sparse_coo_tensor(indices, values, size).to_dense()
+
+
+def test_no_dense_body():
+    s = made()
+    with rushlight._C.DisableTorchFunctionSubclass(), pytest.raises(RuntimeError):
+        s + 1
+    with pytest.raises(NotImplementedError, match="Function"):
+
+        class Twice(rushlight.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.to_dense()
+
+        Twice.apply(made().requires_grad_())
