@@ -41,7 +41,7 @@ def test_a_row_is_of_its_kind(module, name, kind, reason):
     if kind == "layout":
         assert isinstance(value, torch.layout) and type(value) is NamedLayout
         assert pickle.loads(pickle.dumps(value)) is value and value != torch.strided
-        with pytest.raises(NotImplementedError, match="all tensors are dense"):
+        with pytest.raises(NotImplementedError, match=re.escape(why)):
             torch.zeros(2, layout=value)
         return
     assert why in value.__doc__ and instead in value.__doc__, "hides something that is there"

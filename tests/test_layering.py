@@ -310,6 +310,10 @@ STEPS = {
         "_tensor_elements:values "
         "_tensor:__complex__ _tensor:__contains__ _tensor:dim_order"
     ),
+    "checks of the parts of a sparse tensor, a number for each dimension": (
+        "compressed:_check compressed:_made construction:_size_of construction:made "
+        "construction:without_entries conversion:to"
+    ),
     "text": (
         "_losses:_word _tensor_str:_columns _tensor_str:_contents _tensor_str:_real_columns "
         "_tensor_str:_row _tensor_str:_shown_values _tensor_str:get_printoptions "

@@ -301,7 +301,7 @@ void bind_types(py::module_& m) {
   bind_dtype(m);
   bind_device(m);
   bind_symbols<LayoutSymbol>(m, "layout", {"strided"}, &strided_object,
-                             R"(How elements are stored: torch.strided, or torch.sparse_coo and its like.
+                             R"(How elements are stored: torch.strided, torch.sparse_coo, ...
 
     >>> torch.ones(2).layout
     torch.strided

@@ -25,27 +25,41 @@ struct Operands {
   Index n, m, width;
 };
 
+// Elements of a row side by side, at any address.
+template <class T, int bytes>
+struct Lanes {
+  using Type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias)) = T;
+};
+
 // Entries [begin, end), Count columns from `first` on.
 template <int Count, class T>
 CLONES_512 Index add_columns(const Operands<T>& o, Index begin, Index end, Index first) {
+  constexpr int kBytes = std::min<int>(32, Count * sizeof(T));
+  constexpr int kParts = Count * int(sizeof(T)) / kBytes;
+  using V = typename Lanes<T, kBytes>::Type;
+  const Index *const rows = o.rows, *const columns = o.columns;
+  const T *const values = o.values, *const dense = o.dense + first;
+  const Index n = o.n, m = o.m, width = o.width;
   for (Index e = begin; e < end;) {
-    const Index row = checked_index(o.rows + e, o.n);
+    const Index row = checked_index(rows + e, n);
     if (row < 0) return e;
-    T sums[Count] = {};
+    V sums[kParts] = {};
     do {
-      const Index column = checked_index(o.columns + e, o.m);
+      const Index column = checked_index(columns + e, m);
       if (column < 0) return e;
       if (e + kAhead < end)
-        if (const Index next = checked_index(o.columns + e + kAhead, o.m); next >= 0)
-          for (Index i = 0; i < Count; i += 64 / Index(sizeof(T)))
-            __builtin_prefetch(o.dense + next * o.width + first + i);
-      const T value = o.values[e];
-      const T* const from = o.dense + column * o.width + first;
-      for (Index i = 0; i < Count; ++i) sums[i] += value * from[i];
+        if (const Index next = checked_index(columns + e + kAhead, m); next >= 0)
+          for (int i = 0; i < Count; i += 64 / int(sizeof(T)))
+            __builtin_prefetch(dense + next * width + i);
+      const T value = values[e];
+      const V* const from = reinterpret_cast<const V*>(dense + column * width);
+#pragma GCC unroll 16
+      for (int i = 0; i < kParts; ++i) sums[i] += value * from[i];
       ++e;
-    } while (e < end && read_once(o.rows + e) == row);
-    T* const to = o.out + row * o.width + first;
-    for (Index i = 0; i < Count; ++i) to[i] += sums[i];
+    } while (e < end && read_once(rows + e) == row);
+    V* const to = reinterpret_cast<V*>(o.out + row * width + first);
+#pragma GCC unroll 16
+    for (int i = 0; i < kParts; ++i) to[i] += sums[i];
   }
   return -1;
 }
@@ -118,19 +132,24 @@ Index product(const View& rows, const View& columns, const View& values, const V
 template <class T>
 CLONES_512 Index dots_of(const Index* rows, const Index* columns, const T* a, const T* b, T* out,
                          Index n, Index m, Index width, Index begin, Index end) {
-  constexpr Index kLanes = 16;
+  using V = typename Lanes<T, 32>::Type;
+  constexpr Index kLanes = 32 / sizeof(T);
   for (Index e = begin; e < end; ++e) {
     const Index row = checked_index(rows + e, n), column = checked_index(columns + e, m);
     if (row < 0 || column < 0) return e;
+    if (e + kAhead < end)
+      if (const Index next = checked_index(columns + e + kAhead, m); next >= 0)
+        for (Index i = 0; i < width; i += 64 / Index(sizeof(T)))
+          __builtin_prefetch(b + next * width + i);
     const T *x = a + row * width, *y = b + column * width;
-    T sums[kLanes] = {}, rest = 0;
+    V sums = {};
+    T sum = 0;
     Index i = 0;
     for (; i + kLanes <= width; i += kLanes)
-      for (Index k = 0; k < kLanes; ++k) sums[k] += x[i + k] * y[i + k];
-    for (; i < width; ++i) rest += x[i] * y[i];
-    for (Index half = kLanes / 2; half; half /= 2)
-      for (Index k = 0; k < half; ++k) sums[k] += sums[k + half];
-    out[e] = sums[0] + rest;
+      sums += *reinterpret_cast<const V*>(x + i) * *reinterpret_cast<const V*>(y + i);
+    for (; i < width; ++i) sum += x[i] * y[i];
+    for (Index k = 0; k < kLanes; ++k) sum += sums[k];
+    out[e] = sum;
   }
   return -1;
 }

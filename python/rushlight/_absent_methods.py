@@ -4,8 +4,9 @@ _importable/rows.py, which is read by their first use, says why they are not the
 
 import importlib
 
-ABSENT = "sspaddmm to_sparse_bsc to_sparse_bsr"
+OF_BLOCKS = "sspaddmm to_sparse_bsc to_sparse_bsr"
 OF_NESTED = "to_padded_tensor"
+ABSENT = f"{OF_BLOCKS} {OF_NESTED}"
 OF_DISPATCH = "_make_wrapper_subclass"
 REMOVED = "eig lstsq solve symeig"
 
@@ -37,7 +38,7 @@ class RemovedMethod:
 
 def add_methods(cls):
     """Gives Tensor the methods."""
-    for name in (*ABSENT.split(), OF_NESTED, OF_DISPATCH):
+    for name in (*ABSENT.split(), OF_DISPATCH):
         setattr(cls, name, AbsentMethod(name))
     for name in REMOVED.split():
         setattr(cls, name, RemovedMethod(name))

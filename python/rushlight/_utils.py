@@ -85,9 +85,9 @@ def _get_layout(name):
     if name == "torch.strided":
         return _C.strided
     if name in ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"):
-        from rushlight._sparse import layouts
+        import rushlight
 
-        return getattr(layouts, name.removeprefix("torch."))
+        return getattr(rushlight, name.removeprefix("torch."))
     raise RuntimeError(f"the layout {name!r:.100} is not in rushlight 0.1")
 
 
@@ -96,8 +96,7 @@ _get_layout.__module__ = "rushlight.serialization"  # where files name it
 
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor from its parts, which are checked as those of a call."""
-    from rushlight._sparse.compressed import of_layout
-    from rushlight._sparse.construction import made
+    import rushlight
 
     name = getattr(layout, "name", None)
     if not isinstance(data, tuple | list):
@@ -110,10 +109,9 @@ def _rebuild_sparse_tensor(layout, data):
     size = _integers("size", data[sizes])
     if name == "sparse_coo":
         coalesced = data[3] if len(data) > 3 else False
-        indices = data[0].to(_C.int64)
-        return made(indices, data[1], size, is_coalesced=_flag(bool(coalesced)))
+        return rushlight.sparse_coo_tensor(*data[:2], size, is_coalesced=coalesced is True)
     if name in ("sparse_csr", "sparse_csc"):
-        return of_layout(layout, *data[:3], size)
+        return rushlight.sparse_compressed_tensor(*data[:3], size, layout=layout)
     raise RuntimeError(f"a sparse tensor of layout {layout!r:.100} is not in rushlight 0.1")
 
 

@@ -327,7 +327,7 @@ std::vector<PyGetSetDef> tensor_getters() {
       read("is_vulkan", get<never>, "Always False."),
       read("is_mkldnn", get<never>, "Always False."),
       read("is_nested", get<never>, "Always False."),
-      read("layout", get_layout, "How the elements are kept: torch.strided, unless the tensor is sparse."),
+      read("layout", get_layout, "How the elements are kept."),
       read("T", get<reversed>, "The view with all dimensions reversed."),
       read("mT", get<matrix_transpose>, "The view with the last two dimensions swapped."),
       read("H", get<adjoint_2d>, "The transposed matrix."),

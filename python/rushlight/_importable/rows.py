@@ -7,7 +7,7 @@ set, without effect.
 
 from typing import Optional
 
-from rushlight._absent_methods import ABSENT, OF_DISPATCH, OF_NESTED
+from rushlight._absent_methods import OF_BLOCKS, OF_DISPATCH, OF_NESTED
 from rushlight._importable import masks
 
 DECORATORS = (
@@ -33,7 +33,7 @@ NAMES = {
         ("raises", "quantized", "quantize_per_tensor quantize_per_channel"),
     ),
     "Tensor": (
-        ("raises", "sparse", ABSENT),
+        ("raises", "sparse", OF_BLOCKS),
         ("raises", "nested", OF_NESTED),
         ("raises", "dispatch", OF_DISPATCH),
     ),

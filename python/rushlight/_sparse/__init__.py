@@ -14,6 +14,7 @@ from rushlight._sparse import (
     gradients,
     inplace,
     joins,
+    pickles,
     products,
     properties,
     reductions,

@@ -84,6 +84,11 @@ def _owners(starts, count):
     return _C.repeat_interleave(_C.arange(steps.shape[0], device=steps.device), steps)
 
 
+def _refuse_pinned(pin_memory):
+    if pin_memory:
+        raise NotImplementedError("sparse tensors are not pinned in rushlight; leave it out")
+
+
 def _made(kind, starts, others, values, size, dtype, device, requires_grad):
     values = given_values(values, dtype, device)
     parts = []
@@ -115,7 +120,7 @@ def sparse_csr_tensor(
         values: one for each entry.
         size: the sizes; the smallest that hold the entries if None.
         dtype, device: of the values.
-        pin_memory: without effect.
+        pin_memory: not here: True raises.
         requires_grad: whether the result is a leaf that gets a gradient.
         check_invariants: without effect: the parts are always checked.
 
@@ -128,6 +133,7 @@ def sparse_csr_tensor(
     tensor([[0., 3.],
             [4., 0.]])
     """
+    _refuse_pinned(pin_memory)
     return _made(ByRows, crow_indices, col_indices, values, size, dtype, device, requires_grad)
 
 
@@ -154,6 +160,7 @@ def sparse_csc_tensor(
     tensor([[0., 4.],
             [3., 0.]])
     """
+    _refuse_pinned(pin_memory)
     return _made(ByColumns, ccol_indices, row_indices, values, size, dtype, device, requires_grad)
 
 
@@ -180,6 +187,7 @@ def sparse_compressed_tensor(
     raise RuntimeError("expected sparse compressed tensor layout but got Strided")
 
 
+@rule("sparse_compressed_tensor")
 def of_layout(layout, compressed_indices, plain_indices, values, size=None, **options):
     """sparse_compressed_tensor() with its layout."""
     kinds = {"sparse_csr": ByRows, "sparse_csc": ByColumns}
@@ -194,8 +202,11 @@ def of_layout(layout, compressed_indices, plain_indices, values, size=None, **op
 @rule("_coordinates")
 def entries(x):
     """(rows, columns, values) of a compressed matrix."""
-    owners = _owners(x._c, x._v.shape[0])
-    others = x._p.to(_C.int64)
+    version = x._c._version, x._p._version
+    kept = x._entries
+    if kept is None or kept[0] != version:
+        kept = x._entries = version, _owners(x._c, x._v.shape[0]), x._p.to(_C.int64)
+    _, owners, others = kept
     return (owners, others, x._v) if isinstance(x, ByRows) else (others, owners, x._v)
 
 

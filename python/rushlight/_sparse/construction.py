@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rushlight import _C
 from rushlight._C import Tensor, device, dtype
-from rushlight._sparse.dispatch import described
+from rushlight._sparse.dispatch import RULES, described
 from rushlight._sparse.entries import check_indices, empty_like, places
 from rushlight._sparse.tensor import coordinates, is_sparse
 from rushlight._table import op
@@ -161,9 +161,7 @@ def of_layout(func, args, kwargs):
     layout = kwargs.pop("layout", None)
     name = described(func)[0]
     if name == "sparse_compressed_tensor":
-        from rushlight._sparse.compressed import of_layout as compressed_of
-
-        return compressed_of(layout, *args, **kwargs)
+        return RULES[name](layout, *args, **kwargs)
     if name == "to_sparse":
         return func(*args, **kwargs, layout=layout.name)
     if layout is None or layout.name != "sparse_coo" or kwargs.pop("out", None) is not None:

@@ -95,8 +95,6 @@ def computed(func, args, kwargs):
 
 
 def _written(out, result, name, args, kwargs):
-    from rushlight._sparse.tensor import is_sparse
-
-    if is_sparse(out) or not isinstance(result, _C.Tensor) or is_sparse(result):
+    if layout_of([out, result]) or not isinstance(result, _C.Tensor):
         refuse(f"{name}.out", args, kwargs)
     return _C._deliver(name, out, result)

@@ -61,7 +61,10 @@ def summed(values, groups, count):
     """(count, ...): the sums of the values whose group is 0, 1, ..."""
     wide = values.dtype if values.dtype is not _C.bool else _C.int32
     sums = _C.zeros((count, *values.shape[1:]), dtype=wide, device=values.device)
-    sums = sums.index_add(0, groups, values.to(wide))
+    if values.dim() == 1:
+        sums.scatter_add_(0, groups, values.to(wide))
+    else:
+        sums.index_add_(0, groups, values.to(wide))
     return sums if wide is values.dtype else sums.to(values.dtype)
 
 

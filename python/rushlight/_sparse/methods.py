@@ -240,6 +240,9 @@ def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
 def smm(input: Tensor, mat2: Tensor) -> Tensor:
     """A sparse matrix times a dense one, as a sparse one.
 
+    Args:
+        mat2: dense.
+
     Shape: input (n, m), mat2 (m, p), output (n, p).
 
     >>> torch.smm(torch.eye(2).to_sparse(), torch.ones(2, 1)).values()
@@ -248,7 +251,7 @@ def smm(input: Tensor, mat2: Tensor) -> Tensor:
     raise NotImplementedError(_BACKEND.format("smm"))
 
 
-@op("torch")
+@op("torch", out=True)
 def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """A sparse matrix times a dense one: a sparse tensor whose values are rows.
 
@@ -266,14 +269,14 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
 
 @op("torch")
-def hsmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The older name of hspmm().
 
     Args:
-        mat1: sparse.
+        input: sparse.
         mat2: dense.
 
-    Shape: mat1 (n, m), mat2 (m, p), output (n, p).
+    Shape: input (n, m), mat2 (m, p), output (n, p).
 
     >>> torch.hsmm(torch.eye(2).to_sparse(), torch.ones(2, 1)).values()
     tensor([[1.],

@@ -1,9 +1,11 @@
 """Saving and copying sparse tensors, under the names that torch's files have."""
 
 from rushlight._sparse import layouts
+from rushlight._sparse.dispatch import rule
 from rushlight._sparse.tensor import with_values
 
 
+@rule("reduce")
 def reduced(x):
     """What Tensor.__reduce_ex__ gives for a sparse tensor."""
     from rushlight import _utils
@@ -15,6 +17,7 @@ def reduced(x):
     return _utils._rebuild_sparse_tensor, (getattr(layouts, x.layout_name), parts)
 
 
+@rule("deepcopy")
 def deep_copy(x, memo):
     """copy.deepcopy(x): a leaf with parts of its own."""
     if id(x) in memo:

@@ -213,7 +213,13 @@ def smm(input, mat2):
     return mm(input, mat2).to_sparse()
 
 
-@rule("hspmm hsmm")
+@rule("hsmm")
+def hsmm(input, mat2):
+    """The older name of hspmm()."""
+    return hspmm(input, mat2)
+
+
+@rule("hspmm")
 def hspmm(mat1, mat2):
     """A sparse matrix times a dense one: the rows that are not zero, as a hybrid tensor."""
     rows = _entries(coalesced(mat1))[0].unique()

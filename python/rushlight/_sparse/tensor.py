@@ -46,14 +46,10 @@ class Sparse(Tensor):
         return iter(self.unbind(0))
 
     def __reduce_ex__(self, protocol):
-        from rushlight._sparse.pickles import reduced
-
-        return reduced(self)
+        return dispatch.RULES["reduce"](self)
 
     def __deepcopy__(self, memo):
-        from rushlight._sparse.pickles import deep_copy
-
-        return deep_copy(self, memo)
+        return dispatch.RULES["deepcopy"](self, memo)
 
     __hash__ = Tensor.__hash__
 
@@ -111,7 +107,7 @@ def compressed(kind, starts, others, values, size, node=None):
     """A compressed matrix of these parts, which are not checked."""
     made = _C._sparse_object(kind, list(size), values)
     made._c, made._p, made._v, made._size = starts, others, values, _C.Size(size)
-    made._node = node
+    made._node, made._entries = node, None
     return made
 
 
@@ -129,6 +125,7 @@ def become(x, other):
         if name in vars(other):
             setattr(x, name, getattr(other, name))
     x._node = other._node
+    x._seen = x._entries = None
     with _C.DisableTorchFunctionSubclass():
         if Tensor.size(x) != other._size:
             Tensor.data.__set__(x, other)
