@@ -122,7 +122,28 @@ def test_parts_that_do_not_fit(indices, values, size):
         rushlight.sparse_coo_tensor(indices, values, size).to_dense()
 
 
+def test_a_sparse_parameter():
+    module = rushlight.nn.Module()
+    module.adj = rushlight.nn.Parameter(made())
+    assert [name for name, _ in module.named_parameters()] == ["adj"] and module.adj.is_sparse
+    optimizer = rushlight.optim.SGD(module.parameters(), lr=0.5)
+    rushlight.sparse.mm(module.adj, rushlight.ones(3, 2)).sum().backward()
+    optimizer.step()
+    assert module.adj.grad.is_sparse and module.adj.is_leaf
+    assert module.adj.detach().to_dense().tolist() == [[0.0, 0.0, 2.0], [3.0, 0.0, 4.0]]
+    assert module.state_dict()["adj"].is_sparse
+
+
+class Image(rushlight.Tensor):
+    pass
+
+
 def test_no_dense_body():
+    for kind in (rushlight.nn.Parameter, Image):
+        with pytest.raises(NotImplementedError, match="sparse"):
+            rushlight.Tensor._make_subclass(kind, made())
+    with pytest.raises(NotImplementedError, match="sparse"):
+        made().as_subclass(Image)
     s = made()
     with rushlight._C.DisableTorchFunctionSubclass(), pytest.raises(RuntimeError):
         s + 1

@@ -249,6 +249,10 @@ tensor([1., 2.]))");
         if (requires_grad && !is_floating(data.dtype()))
           fail<RuntimeError>(
               "Only Tensors of floating point and complex dtype can require gradients");
+        if (data->sparse)
+          fail<NotImplementedError>(
+              "a sparse tensor is no Parameter and no other subclass in rushlight\n"
+              "x.requires_grad_() makes a leaf of it, register_buffer() makes it a module's");
         Tensor t = alias(data);
         t->requires_grad = requires_grad;
         return py::reinterpret_steal<py::object>(

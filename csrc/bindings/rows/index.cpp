@@ -38,7 +38,7 @@ Tensor scatter_reduced_in_place(const Tensor& self, std::int64_t dim, const Tens
 Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool sparse_grad) {
   if (sparse_grad)
     fail<NotImplementedError>(
-        "gather(): sparse gradients are not in rushlight; leave out sparse_grad=True");
+        "gather(): its gradient is dense in rushlight; leave out sparse_grad=True");
   return gather(input, dim, index);
 }
 Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
@@ -163,7 +163,7 @@ Args:
     input: the tensor that is read.
     dim: the dimension that index refers to.
     index: int64 indices, with as many dimensions as input.
-    sparse_grad: False; sparse gradients are not supported.
+    sparse_grad: False; the gradient is dense.
 
 Shape:
     the result has the shape of index.

@@ -123,6 +123,8 @@ void swap_bodies(const py::object& first, const py::object& second) {
 py::object as_subclass(const Tensor& tensor, const py::type& type) {
   auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (!PyType_IsSubtype(kind, tensor_type)) fail<TypeError>("cls must be a subclass of Tensor");
+  if (tensor->sparse)
+    fail<NotImplementedError>("as_subclass(): sparse tensors have no subclasses in rushlight");
   Tensor view = make_view("AliasBackward0", tensor, alias(tensor),
                           [](Tensor g) { return Gradients(std::move(g)); });
   return py::reinterpret_steal<py::object>(wrap_as(kind, std::move(view)));

@@ -79,7 +79,7 @@ def coalesced(x, node="CoalesceBackward0"):
         return x
     numbers = places(x)
     if ascends(numbers):
-        return coordinates(x._i, x._v, x._size, True, node)
+        return coordinates(x._i, x._v.clone(), x._size, True, node)
     with no_grad():
         kept, groups = numbers.unique(return_inverse=True)
         indices = indices_of(kept, x._size[: x._i.shape[0]])

@@ -24,21 +24,24 @@ def _check_dtype(x, made):
         )
 
 
-def _written(x, made):
-    """The end of a call in place on a sparse tensor."""
+def _written(x, made, shared=True):
+    """The end of a call in place on a sparse tensor; products and sums are new values, in torch
+    too.
+    """
     check_leaf(x)
     _check_dtype(x, made)
     dtype, leaf = x._v.dtype, x._v.requires_grad and x._v.is_leaf and x._node is None
     if made._v.dtype is not dtype:
         made._v = made._v.to(dtype)
+    same = made._v.shape == x._v.shape and (isinstance(x, Compressed) or made._i is x._i)
     if leaf:  # without a history: the tensor stays a leaf
-        same = made._v.shape == x._v.shape
-        if same:
+        made._v, made._node = made._v.detach(), None
+    if same and not made._v.requires_grad and (leaf or (shared and not x._v.requires_grad)):
+        with no_grad():  # whoever shares the values, as x.data does, sees it
             x._v.copy_(made._v)
-            made._v = x._v
-        else:
-            made._v = made._v.detach().requires_grad_()
-        made._node = None
+        made._v = x._v
+    elif leaf:
+        made._v.requires_grad_()
     return become(x, made)
 
 
@@ -48,7 +51,7 @@ def _in_place(name, operators=""):
     def call(input, *args, **kwargs):
         if not is_sparse(input):
             return _dense(name, input, args, kwargs)
-        return _written(input, function(input, *args, **kwargs))
+        return _written(input, function(input, *args, **kwargs), name not in ("mul", "add", "sub"))
 
     rule(f"{name}_ {operators}")(call)
 

@@ -45,7 +45,8 @@ def _sgd(p, grad, state, group):
         else:
             kept.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
         grad = grad.add(kept, alpha=momentum) if group["nesterov"] else kept
-    add_into(p, grad * -_rate(group))
+    change = grad * -_rate(group)
+    p.add_(change) if is_sparse(p) else add_into(p, change)
 
 
 def _adagrad(p, grad, state, group):

@@ -116,7 +116,9 @@ def with_values(x, values, node=None, coalesced=None):
     if isinstance(x, Compressed):
         return compressed(type(x), x._c, x._p, values, x._size, node)
     coalesced = x._coalesced if coalesced is None else coalesced
-    return coordinates(x._i, values, x._size, coalesced, node)
+    made = coordinates(x._i, values, x._size, coalesced, node)
+    made._seen = vars(x).get("_seen")
+    return made
 
 
 def become(x, other):

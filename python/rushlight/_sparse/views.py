@@ -18,7 +18,7 @@ def permuted(x, dims, node):
     inner = [0, *[d - count + 1 for d in dims[count:]]]
     same = list(dims[:count]) == list(range(count))
     indices = x._i if same else x._i[list(dims[:count])]
-    values = x._v if inner == sorted(inner) else x._v.permute(inner)
+    values = (x._v if inner == sorted(inner) else x._v.permute(inner)).clone()
     coalesced = x._coalesced and (same or x._v.shape[0] < 2)
     return coordinates(indices, values, size, coalesced, node)
 
@@ -50,7 +50,7 @@ def transpose(input, dim0, dim1, node="TransposeBackward0"):
         if dim0 == dim1:
             return input
         kind = ByColumns if isinstance(input, ByRows) else ByRows
-        return compressed(kind, input._c, input._p, input._v, input._size[::-1], node)
+        return compressed(kind, input._c, input._p, input._v.clone(), input._size[::-1], node)
     count = input._i.shape[0]
     if dim0 >= count or dim1 >= count:
         raise RuntimeError(
@@ -125,4 +125,4 @@ def unsqueeze(input, dim):
 
     zeros = _C.zeros((1, input._i.shape[1]), dtype=_C.int64, device=input._i.device)
     indices = _C.cat([input._i[:dim], zeros, input._i[dim:]])
-    return coordinates(indices, input._v, size, indices.shape[1] < 2, node)
+    return coordinates(indices, input._v.clone(), size, indices.shape[1] < 2, node)

@@ -143,7 +143,7 @@ def __getattr__(name):
         return is_initialized()
     if name == "default_generators":
         return tuple(random._generator(i) for i in range(device_count()))
-    if name in ("amp", "comm", "nccl", "profiler"):
+    if name in ("amp", "comm", "nccl", "profiler", "sparse"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
