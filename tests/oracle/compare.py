@@ -98,6 +98,10 @@ def same_outcome(
         if isinstance(b, torch.Tensor):
             if not isinstance(a, rushlight.Tensor):
                 raise Difference(f"{name} is {type(a).__name__}, not a tensor")
+            if str(a.layout) != str(b.layout):
+                raise Difference(f"{name} has the layout {a.layout}, torch's {b.layout}")
+            if b.layout is not torch.strided:
+                a, b = a.to_dense(), b.to_dense()
             if tuple(a.shape) != tuple(b.shape):
                 raise Difference(f"{name} has shape {tuple(a.shape)}, torch's {tuple(b.shape)}")
             if BACK[str(a.dtype)] != b.dtype:
