@@ -134,6 +134,15 @@ def test_a_sparse_parameter():
     assert module.state_dict()["adj"].is_sparse
 
 
+def test_out():
+    found = rushlight.empty(2, 2)
+    assert rushlight.mm(made(), rushlight.ones(3, 2), out=found) is found
+    assert found.tolist() == [[3.0, 3.0], [9.0, 9.0]]
+    for a, b in ((made(), rushlight.ones(3, 3)), (rushlight.ones(2, 3), rushlight.ones(3, 3))):
+        with pytest.raises(NotImplementedError, match="mm.out"):
+            rushlight.mm(a, b, out=made())
+
+
 class Image(rushlight.Tensor):
     pass
 

@@ -89,12 +89,14 @@ def computed(func, args, kwargs):
             if other in kwargs:
                 kwargs = {plain if k == other else k: v for k, v in kwargs.items()}
         out = kwargs.pop("out", None) if "out" in kwargs else None
+        if layout_of([out]):
+            refuse(f"{name}.out", (out,), {})
         if out is not None:
             return _written(out, known(*args, **kwargs), name, args, kwargs)
     return known(*args, **kwargs)
 
 
 def _written(out, result, name, args, kwargs):
-    if layout_of([out, result]) or not isinstance(result, _C.Tensor):
+    if layout_of([result]) or not isinstance(result, _C.Tensor):
         refuse(f"{name}.out", args, kwargs)
     return _C._deliver(name, out, result)
