@@ -65,7 +65,7 @@ SHAPELESS_BY_REASON = {
     "what is read of a tensor, a dtype or a module, of any shape": """broadcast_shapes
         calculate_gain can_cast data_ptr dense_dim dim dim_order element_size get_device
         get_device_module is_complex is_contiguous is_dependent is_floating_point is_inference
-         Tag qscheme
+        Tag qscheme
         is_coalesced is_parametrized is_pinned is_pruned is_set_to is_shared is_signed is_storage
         is_tensor
         ndimension nelement numel promote_types result_type size sparse_dim storage storage_offset

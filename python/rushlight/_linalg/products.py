@@ -87,9 +87,13 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1):
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
             f"{x.dtype} and y of type {y.dtype} instead"
         )
+    if x.is_complex():
+        return (_C.conj(x) * y).sum(dim)
     if not x.is_floating_point():
-        result = (_C.conj(x) * y).sum(dim)
-        return result.to(x.dtype)
+        raise RuntimeError(
+            "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+            f"{x.dtype}\nConvert both with .float()."
+        )
     a, b = _C.broadcast_tensors(x, y)
     dim = wrapped(dim, a.dim())
     if a.dim() == 0:
