@@ -89,6 +89,18 @@ Index add_entries(const Operands<T>& o, Index begin, Index end, Index first, Ind
   return bad;
 }
 
+// In pieces short enough that Ctrl-C is answered between them.
+template <class T>
+Index add_pieces(const Operands<T>& o, Index begin, Index end, Index first, Index last) {
+  const Index piece = 1 + 16'000'000 / std::max<Index>(last - first, 1);
+  Index bad = -1;
+  for (; begin < end && bad < 0; begin += piece) {
+    bad = add_entries(o, begin, std::min(end, begin + piece), first, last);
+    check_interrupt();
+  }
+  return bad;
+}
+
 Index first_of(std::atomic<Index>& bad, Index found) {
   if (found >= 0) bad = found;
   return bad;
@@ -98,7 +110,7 @@ template <class T>
 Index product(const Operands<T>& o, Index entries) {
   const Index work = entries * std::max<Index>(o.width, 1);
   const Index parts = std::clamp<Index>(work / 65536, 1, num_threads());
-  if (parts == 1) return add_entries(o, 0, entries, 0, o.width);
+  if (parts == 1) return add_pieces(o, 0, entries, 0, o.width);
   std::atomic<Index> bad = -1;
   if (std::is_sorted(o.rows, o.rows + entries)) {
     const auto start = [&](Index part) {  // at the first entry of a row
@@ -107,12 +119,12 @@ Index product(const Operands<T>& o, Index entries) {
       return at;
     };
     parallel_for(parts, 1, [&](Index begin, Index end) {
-      first_of(bad, add_entries(o, start(begin), start(end), 0, o.width));
+      first_of(bad, add_pieces(o, start(begin), start(end), 0, o.width));
     });
   } else {
     const Index blocks = (o.width + 15) / 16;
     parallel_for(blocks, 1, [&](Index begin, Index end) {
-      first_of(bad, add_entries(o, 0, entries, begin * 16, std::min(end * 16, o.width)));
+      first_of(bad, add_pieces(o, 0, entries, begin * 16, std::min(end * 16, o.width)));
     });
   }
   return bad;
