@@ -12,6 +12,7 @@ namespace {
 
 constexpr Index kNearBytes = 512 << 10;
 constexpr Index kMostBytes = 8 << 20;  // of one row of tiles
+constexpr Index kMostWeights = 64 << 20;  // bytes, as long as a convolution takes
 constexpr Index kFewestAtOnce = 28;    // tiles, for each reading of the weights
 
 // Pixels [0, n) of a row of results, from [pixel][channel].
@@ -182,7 +183,8 @@ bool suits_winograd(const Correlation& s) {
       s.out % kPanel != 0)
     return false;
   const Index across = WinogradTiles(s.cols).across, down = (s.rows.out + 1) / kTileOut;
-  if (kFrequencies * across * (s.c + s.out) * Index(sizeof(float)) > kMostBytes) return false;
+  const Index size = kFrequencies * Index(sizeof(float));
+  if (size * across * (s.c + s.out) > kMostBytes || s.c * s.out > kMostWeights / size) return false;
   // In products. Measured: the transforms of a channel's tile are worth 192 of them, those of a
   // weight 512.
   const double tiles = double(s.n) * double(across) * double(down);
