@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
 #include "plan.h"
 
@@ -35,19 +34,7 @@ struct Rows {
             float* to) const {
     for (Index h = h0; h < h1; ++h, to += row) {
       float* const first = to + left * pixel;
-      s.each_plane(x, image, [&](Index c, Index channels, const float* plane) {
-        const float* const from = plane + h * s.cols.in * s.from.pixel;
-        if (plane && s.from.channel != 1)
-          transpose(from, s.from.channel, channels, s.cols.in, first + c, pixel);
-        else if (plane && s.from.pixel == pixel)
-          std::copy_n(from, s.cols.in * pixel, first);
-        else
-          for (Index i = 0; i < s.cols.in; ++i)
-            if (plane)
-              std::copy_n(from + i * s.from.pixel, channels, first + i * pixel + c);
-            else
-              std::fill_n(first + i * pixel + c, channels, 0.f);
-      });
+      pack_row(s, x, image, h, 0, s.cols.in, first);
       std::fill(to, first, 0.f);
       std::fill(first + s.cols.in * pixel, to + row, 0.f);
     }

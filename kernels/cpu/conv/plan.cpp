@@ -164,6 +164,24 @@ std::vector<int> Columns::offsets(const Correlation& s) const {
   return off;
 }
 
+void pack_row(const Correlation& s, const float* x, Index image, Index row, Index column,
+              Index count, float* to) {
+  const Index at = (row * s.cols.in + column) * s.from.pixel;
+  s.each_plane(x, image, [&](Index c, Index channels, const float* plane) {
+    const float* const from = plane ? plane + at : nullptr;
+    if (from && s.from.channel != 1)
+      transpose(from, s.from.channel, channels, count, to + c, s.c);
+    else if (from && channels == s.c && s.from.pixel == s.c)
+      std::copy_n(from, count * s.c, to);
+    else
+      for (Index i = 0; i < count; ++i)
+        if (from)
+          std::copy_n(from + i * s.from.pixel, channels, to + i * s.c + c);
+        else
+          std::fill_n(to + i * s.c + c, channels, 0.f);
+  });
+}
+
 void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,
                 Index b, Index h0, Index h1, float* y) {
   const Index wide = s.cols.out, pixels = (h1 - h0) * wide;

@@ -93,6 +93,10 @@ std::vector<float> padded_bias(const Correlation& s, Index lanes);
 // Where each tap and channel lies, [kh][kw][c], from elements to the next row, column and channel.
 std::vector<int> tap_offsets(const Correlation& s, Index row, Index column, Index channel);
 
+// `count` pixels of an image's row, from a column on, as [pixel][channel].
+void pack_row(const Correlation& s, const float* x, Index image, Index row, Index column,
+              Index count, float* to);
+
 // Sums of output rows [h0, h1), [pixel][image][lane], of `lanes` channels from panel b on and of
 // `group` images from the first one on, into y.
 void store_sums(const Correlation& s, const float* sums, Index lanes, Index group, Index first,

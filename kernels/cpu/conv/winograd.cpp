@@ -165,17 +165,7 @@ void WinogradRows::fill(const float* x, Index image, Index y, float* to) const {
   if (y < 0 || y >= s_.rows.in) return void(std::fill_n(to, size_, 0.f));
   std::fill(to, to + first * s_.c, 0.f);
   std::fill(to + end * s_.c, to + size_, 0.f);
-  const Index at = (y * s_.cols.in + first + shift) * s_.from.pixel;
-  s_.each_plane(x, image, [&](Index c, Index channels, const float* plane) {
-    float* const pixels = to + first * s_.c + c;
-    if (plane && s_.from.channel != 1)
-      return transpose(plane + at, s_.from.channel, channels, end - first, pixels, s_.c);
-    for (Index i = 0; i < end - first; ++i)
-      if (plane)
-        std::copy_n(plane + at + i * s_.from.pixel, channels, pixels + i * s_.c);
-      else
-        std::fill_n(pixels + i * s_.c, channels, 0.f);
-  });
+  pack_row(s_, x, image, y, first + shift, end - first, to + first * s_.c);
 }
 
 bool suits_winograd(const Correlation& s) {
