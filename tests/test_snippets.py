@@ -58,7 +58,8 @@ def run(line, torch):
                 code = compile(ast.Expression(last.value), "snippet", "eval")
                 text = shown(eval(code, names), torch)
         except Exception as error:
-            text = f"!{type(error).__name__}: {error}"
+            # What follows in torch may be a list of its kernels, which grows with what is imported.
+            text = f"!{type(error).__name__}: {error}".split("\n")[0][:200]
     told = [str(w.message).split("\n")[0] for w in caught if w.category is UserWarning]
     told = [] if "once" in line else told  # torch says some things once in a process
     return text, output.getvalue(), told

@@ -39,6 +39,13 @@ def parameters(shapes, dtype):
     return theirs, [Carrier().tensor(p) for p in theirs]
 
 
+def carried_gradient(g):
+    if g.layout == torch.strided:
+        return Carrier().tensor(g)
+    parts = (Carrier().tensor(part) for part in (g._indices(), g._values()))
+    return rushlight.sparse_coo_tensor(*parts, tuple(g.shape))
+
+
 def attempt(call):
     try:
         return call(), None
@@ -90,6 +97,8 @@ class OptimizerCampaign:
             if i and self.info.step_requires_closure:
                 break  # one step is many; near its end only rounding is left
             grads = [torch.randn(p.shape, generator=noise, dtype=dtype) for p in theirs]
+            if self.info.only_supports_sparse_grads:
+                grads = [g.to_sparse() for g in grads]
             self.step(yours, own, theirs, mine, grads)
         for i, (p, q) in enumerate(zip(theirs, mine, strict=True)):
             slack = SLACK.get((self.info.optim_cls.__name__, dtype), 1)
@@ -98,7 +107,7 @@ class OptimizerCampaign:
         self.same_state(own.state_dict(), yours.state_dict())
 
     def step(self, yours, own, theirs, mine, grads):
-        carried = [Carrier().tensor(g) for g in grads]
+        carried = [carried_gradient(g) for g in grads]
         if self.info.step_requires_closure:  # a quadratic with the drawn gradients as its slope
 
             def loss_of(parameters, slopes):
