@@ -59,6 +59,7 @@ struct Le;
 struct Gt;
 struct Ge;
 struct Isnan;
+struct Isinf;
 struct LogicalNot;
 struct LogicalAnd;
 struct LogicalOr;

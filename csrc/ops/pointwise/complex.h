@@ -10,7 +10,6 @@ namespace rushlight {
 struct Asinh;
 struct Copysign;
 struct Expm1;
-struct Isinf;
 struct Isfinite;
 
 inline Value with_sign_of(const Value& size, const Value& sign) {
