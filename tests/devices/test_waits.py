@@ -13,11 +13,11 @@ pytestmark = pytest.mark.emulated
 WAITS = set(
     """
     item nonzero argwhere nonzero_static masked_select index_put __getitem__ narrow
-    to_sparse unique unique_consecutive index_fill allclose equal bincount histc histogram histogramdd
+    unique unique_consecutive index_fill allclose equal bincount histc histogram histogramdd
     repeat_interleave searchsorted multinomial bernoulli normal cumprod linalg.vander
     linspace.tensor_overload logspace.tensor_overload cov matrix_exp
     div.floor_rounding div.trunc_rounding floor_divide fmod remainder __rmod__
-    index_reduce.mean scatter_reduce.mean
+    index_reduce.mean scatter_reduce.mean to_sparse
     nn.functional.binary_cross_entropy nn.functional.gaussian_nll_loss nn.functional.one_hot
     nn.functional.ctc_loss nn.functional.embedding nn.functional.embedding_bag
     cholesky cholesky_inverse linalg.cholesky linalg.inv linalg.solve linalg.lu_factor lu
