@@ -1,8 +1,6 @@
 // Weight gradient by Winograd's tiles: the transposed of correlating with them, so that 2 x 2
 // gradients of results take 16 products for the 9 weights in place of 36. Sums are kept for each of
 // the 16, [out][c], and transformed at the end.
-#include <cmath>
-
 #include "weight.h"
 #include "winograd.h"
 
@@ -114,10 +112,12 @@ struct Group : GroupShape {
   }
 };
 
+// Of whole panels; a sum for each lane, as one sum would wait for itself at every element.
 CLONES bool all_finite(const float* x, Index n) {
-  float seen = 0;
-  for (Index i = 0; i < n; ++i) seen += x[i] * 0.f;
-  return seen == 0;
+  float seen[kPanel] = {};
+  for (Index i = 0; i < n; i += kPanel)
+    for (Index lane = 0; lane < kPanel; ++lane) seen[lane] += x[i + lane] * 0.f;
+  return std::all_of(seen, seen + kPanel, [](float v) { return v == 0; });
 }
 
 }  // namespace
