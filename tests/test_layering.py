@@ -317,7 +317,7 @@ STEPS = {
     "text": (
         "_losses:_word _tensor_str:_columns _tensor_str:_contents _tensor_str:_real_columns "
         "_tensor_str:_row _tensor_str:_shown_values _tensor_str:get_printoptions "
-        "_tensor_str:set_printoptions _tensor_str:tensor_format _tensor_str:tensor_repr"
+        "_tensor_str:set_printoptions _tensor_str:tensor_format _tensor_str:with_suffixes"
     ),
 }
 

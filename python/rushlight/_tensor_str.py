@@ -274,16 +274,21 @@ def tensor_repr(tensor, *, contents=None):
     text = prefix + (_contents(tensor, indent) if body is None else body)
 
     length = len(text) - text.rfind("\n") + 1
-    for suffix in _suffixes(tensor, implied):
+    text = with_suffixes(text, length, _suffixes(tensor, implied), indent) + ")"
+    if prefix != "tensor(" and any(map(_is_parameter, kind.__mro__)):
+        return f"Parameter({text})"
+    return text
+
+
+def with_suffixes(text, length, suffixes, indent):
+    """The text, whose last line has this length, and what follows it, on new lines where needed."""
+    for suffix in suffixes:
         if length + len(suffix) + 2 > PRINT_OPTS.linewidth:
             text += ",\n" + " " * indent + suffix
             length = indent + len(suffix)
         else:
             text += ", " + suffix
             length += len(suffix) + 2
-    text += ")"
-    if prefix != "tensor(" and any(map(_is_parameter, kind.__mro__)):
-        return f"Parameter({text})"
     return text
 
 

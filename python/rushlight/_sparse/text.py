@@ -1,6 +1,6 @@
 """The text of sparse tensors, as torch prints them."""
 
-from rushlight._tensor_str import PRINT_OPTS, _contents, _reads_as_itself
+from rushlight._tensor_str import PRINT_OPTS, _contents, _reads_as_itself, with_suffixes
 
 
 def _part(name, tensor, start):
@@ -45,11 +45,4 @@ def _joined(body, suffixes, indent, on_new_line):
         length = PRINT_OPTS.linewidth  # torch begins a line with what follows coordinates
     else:
         length = len(body) - body.rfind("\n") + 1
-    for suffix in suffixes:
-        if length + len(suffix) + 2 > PRINT_OPTS.linewidth:
-            body += ",\n" + " " * indent + suffix
-            length = indent + len(suffix)
-        else:
-            body += ", " + suffix
-            length += len(suffix) + 2
-    return body
+    return with_suffixes(body, length, suffixes, indent)
