@@ -107,13 +107,17 @@ void StepProduct<T>::run_wide_panels(std::span<const StepRows<T>> steps, const f
                                      bool adds, Index ldo) const {
   if constexpr (std::is_same_v<T, float>) {
     const auto sizes = std::make_integer_sequence<int, int(tiled::kRows)>();
+    Index count = 0;  // of the tiles of a panel, each of which fetches a part of the next one
+    for (const StepRows<T>& s : steps) count += (s.rows + ld_ - 1) / ld_;
     for (Index at = 0, lanes; at < n_; at += lanes) {
       lanes = std::min(n_ - at, 2 * kPanel);
       const Index vectors = (lanes + kPanel - 1) / kPanel;
       const float *const panel = packed_.data() + at * k_, *left = transposed;
+      const float* const next = packed_.data() + (at + lanes < n_ ? (at + lanes) * k_ : 0);
+      Index tile = 0;
       for (const StepRows<T>& s : steps)
         for (Index row = 0; row < s.rows; row += ld_, left += k_ * ld_) {
-          const Index height = std::min(ld_, s.rows - row);
+          const Index height = std::min(ld_, s.rows - row), width = 2 * kPanel;
           float* const to = s.out + row * ldo + at;
           tiled::pick<float>(sizes, tiled::Order::packed, height,
                              vectors)({.a = left,
@@ -126,8 +130,9 @@ void StepProduct<T>::run_wide_panels(std::span<const StepRows<T>> steps, const f
                                        .alpha = 1,
                                        .beta = 1,
                                        .mask = first_lanes(lanes - (vectors - 1) * kPanel),
-                                       .next = panel,
-                                       .every = k_ + 1});
+                                       .next = next + tile++ * k_ / count * width,
+                                       .next_step = width,
+                                       .every = count});
         }
     }
   }

@@ -40,7 +40,7 @@ template <class T, int P, int V>
                                                                       Sums<T, P, V>& acc) {
 #pragma GCC unroll 14
   for (int p = 0; p < P; ++p)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
       acc[p][v] = typename Wide<T>::Vector{};
       __builtin_prefetch(s.out + p * s.ldo + v * Wide<T>::kLanes, 1);
@@ -56,7 +56,7 @@ template <class T, int P, int V>
   const T* added = s.added;
 #pragma GCC unroll 14
   for (int p = 0; p < P; ++p, to += s.ldo, added += s.ld_added)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
       const __mmask16 some = v == V - 1 ? mask : first_lanes(W::kLanes);
       acc[p][v] *= alpha;
