@@ -55,15 +55,19 @@ CLONES_512 T largest(const S* x, Index n) {
     for (Index i = 0; i < n; ++i) best = load(x + i) > best ? load(x + i) : best;
     return best;
   }
-  T top[kLanes];
-  for (int k = 0; k < kLanes; ++k) top[k] = -std::numeric_limits<T>::infinity();
-  Index i = 0;
-  for (; i + kLanes <= n; i += kLanes)
+  // Two maxima for each lane, as one would wait for itself.
+  T top[kLanes], other[kLanes];
+  for (int k = 0; k < kLanes; ++k) top[k] = other[k] = load(x + n - kLanes + k);
+  const auto raise = [&](T* best, Index i) {
     for (int k = 0; k < kLanes; ++k) {
       const T v = load(x + i + k);
-      top[k] = v > top[k] ? v : top[k];
+      best[k] = v > best[k] ? v : best[k];
     }
-  for (; i < n; ++i) top[0] = load(x + i) > top[0] ? load(x + i) : top[0];
+  };
+  Index i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) raise(top, i), raise(other, i + kLanes);
+  if (i + kLanes <= n) raise(top, i);
+  for (int k = 0; k < kLanes; ++k) top[k] = other[k] > top[k] ? other[k] : top[k];
   return greatest<kLanes>(top);
 }
 
@@ -105,29 +109,53 @@ template <class S>
   for (Index i = 0; i < n; i += 64 / Index(sizeof(S))) __builtin_prefetch(x + i);
 }
 
-// Sum of exp(x - top), keeping each exp in y.
-template <class S, class T = Compute<S>>
-CLONES_512 T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
+// Sum of exp(x - top) over n numbers, calling keep(i, the exp) of each, of some more than once; the
+// next row is asked for meanwhile.
+template <class S, class F, class T = Compute<S>>
+[[gnu::always_inline]] inline T each_exp(const S* __restrict x, Index n, T top, const F& keep) {
+  const auto part = [&](Index i, T* acc, int shared) {
+#pragma GCC unroll 1
+    for (int k = 0; k < kPart; ++k) {
+      const T e = negative_exp(load(x + i + k) - top);
+      keep(i + k, e);
+      acc[k] += k < shared ? T(0) : e;
+    }
+  };
   T sum = 0;
-  for (Index i = 0; i < n; i += kPiece) {
-    const Index m = std::min(kPiece, n - i);
-    if (n <= kShortRow) ask_for(x + n + i, m);
-    for (Index k = 0; k < m; ++k) y[i + k] = negative_exp(load(x + i + k) - top);
-    sum += sum_in_lanes<T>(m, [&](Index k) { return y[i + k]; });
+  if (n < kPart) {
+    for (Index i = 0; i < n; ++i) {
+      const T e = negative_exp(load(x + i) - top);
+      keep(i, e);
+      sum += e;
+    }
+    return sum;
+  }
+  Index i = 0;
+  while (i < n) {
+    T even[kPart] = {}, odd[kPart] = {};
+    const Index end = std::min(n, i + kPiece);
+    for (; i + 2 * kPart <= end; i += 2 * kPart) {
+      if (n <= kShortRow) ask_for(x + n + i, 2 * kPart);
+      part(i, even, 0);
+      part(i + kPart, odd, 0);
+    }
+    if (i + kPart <= end) part(i, even, 0), i += kPart;
+    if (i < end) {
+      part(end - kPart, odd, int(i - (end - kPart)));
+      i = end;
+    }
+    for (int k = 0; k < kPart; ++k) even[k] += odd[k];
+    sum += total<kPart>(even);
   }
   return sum;
 }
-// The same without keeping them.
+template <class S, class T = Compute<S>>
+CLONES_512 T keep_exp(const S* __restrict x, Index n, T top, T* __restrict y) {
+  return each_exp(x, n, top, [&](Index i, T e) { y[i] = e; });
+}
 template <class S, class T = Compute<S>>
 CLONES_512 T sum_exp(const S* __restrict x, Index n, T top) {
-  T piece[kPiece], sum = 0;
-  for (Index i = 0; i < n; i += kPiece) {
-    const Index m = std::min(kPiece, n - i);
-    if (n <= kShortRow) ask_for(x + n + i, m);
-    for (Index k = 0; k < m; ++k) piece[k] = negative_exp(load(x + i + k) - top);
-    sum += sum_in_lanes<T>(m, [&](Index k) { return piece[k]; });
-  }
-  return sum;
+  return each_exp(x, n, top, [](Index, T) {});
 }
 // Short rows, which would be computed one by one at their end: in pieces of kPart, the last of
 // which begins so early that it is whole. What it shares with the piece before is the same in both.
