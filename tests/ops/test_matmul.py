@@ -274,7 +274,8 @@ def test_products_by_tiles(dtype, threads, device):
     random, before = numpy.random.default_rng(0), rushlight.get_num_threads()
     sizes = [(2, 40, 300), (3, 15, 700), (3, 150, 37), (7, 48, 90), (8, 130, 200), (16, 33, 600),
              (64, 257, 129), (129, 100, 1100), (300, 33, 17), (8200, 20, 70),
-             (151, 49, 41), (153, 81, 530), (154, 65, 6), (158, 130, 4), (161, 190, 7)]  # fmt: skip
+             (151, 49, 41), (153, 81, 530), (154, 65, 6), (158, 130, 4), (161, 190, 7),
+             (160, 1000, 20)]  # fmt: skip
     rushlight.set_num_threads(threads)
     try:
         for m, n, k in sizes:

@@ -22,6 +22,7 @@ using namespace tiled;
 
 constexpr Index kDepth = 512;  // of a slab
 constexpr Index kLongRow = 256;
+constexpr Index kNear = 1 << 20;              // bytes that stay in the second cache
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 
@@ -43,38 +44,45 @@ struct Slab : Tiling<T> {  // of the depth
   const StridedMatrix<const T>&left, &right;
   const StridedMatrix<T>& out;
   const ProductOutput<T>& to;
-  Scratch<T> b;
+
+  struct Copies {  // of panels, from a column on
+    T* data;
+    Index first;
+  };
 
   Slab(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
        const ProductOutput<T>& to)
-      : Base(left, right),
-        left(left),
-        right(right),
-        out(to.out),
-        to(to),
-        b(std::size_t((first_of(panels) - first_of(packed_from)) * left.cols)) {}
+      : Base(left, right), left(left), right(right), out(to.out), to(to) {}
 
   // Those of panels [first, last) that are copied.
-  void pack_right(Index first, Index last) {
+  void pack_right(Index first, Index last, Copies b) const {
     for (Index begin = std::max(first, packed_from); begin < last;) {
       const Index end = begin < wider_panels ? std::min(last, wider_panels) : last;
       const Index c = first_of(begin), count = std::min(first_of(end), out.cols) - c;
       pack(some_rows(transposed(right), c, count), width_of(begin), width_of(begin),
-           b.data() + (c - first_of(packed_from)) * left.cols);
+           b.data + (c - b.first) * left.cols);
       begin = end;
     }
   }
 
-  const T* at(Index panel) const {
-    return panel < packed_from ? right.data + first_of(panel)
-                               : b.data() + (first_of(panel) - first_of(packed_from)) * left.cols;
+  struct Panel {
+    const T* data;
+    Index step;  // along the depth
+  };
+  Panel panel_of(Index p, Copies b) const {
+    if (p < packed_from) return {right.data + first_of(p), right.row_stride};
+    return {b.data + (first_of(p) - b.first) * left.cols, width_of(p)};
   }
-  Index step_of(Index panel) const {  // along the depth
-    return panel < packed_from ? right.row_stride : width_of(panel);
+  // What is read after panel p, of panels up to p1: the next one, or what it will be copied from.
+  Panel after(Index p, Index p1, Copies b) const {
+    if (p + 1 < p1) return panel_of(p + 1, b);
+    if (p + 1 == panels) return {right.data, 0};
+    return {right.data + first_of(p + 1) * right.col_stride,
+            right.row_stride == 1 ? width_of(p) : right.row_stride};
   }
 
   // Blocks [b0, b1) by panels [p0, p1).
-  void multiply(Index b0, Index b1, Index p0, Index p1) const {
+  void multiply(Index b0, Index b1, Index p0, Index p1, Copies b) const {
     const Index k = left.cols, first = b0 * height, last = std::min(out.rows, b1 * height);
     Scratch<T> a(std::size_t(left_here ? 1 : (b1 - b0) * height * k));
     if (!left_here)
@@ -86,14 +94,14 @@ struct Slab : Tiling<T> {  // of the depth
     Scratch<T> near(std::size_t(wide * (k + 1)));  // a panel, and what is not kept of others
     for (Index p = p0; p < p1; ++p) {
       const Index c = first_of(p), width = width_of(p), cols = std::min(width, out.cols - c);
+      const Panel next = after(p, p1, b);
       const Index most = tile_rows(p), tiles = (last - first + most - 1) / most;
       for (Index r = first; r < last; r += most) {
         const Index rows = std::min(most, last - r);
         // Where it lies, for the first block, which copies it for the others.
         const bool here = p < packed_from && r == first, copies = here && r + rows < last;
-        const T* const panel = !here && p < packed_from ? near.data() : at(p);
-        const bool more = p + 1 < p1;
-        const Index tile = (r - first) / most, step = more ? step_of(p + 1) : 0;
+        const Panel panel = !here && p < packed_from ? Panel{near.data(), wide} : panel_of(p, b);
+        const Index tile = (r - first) / most;
         // The first panel meets rows that no cache has: it fetches the next ones instead.
         const bool fetches_rows = p == p0 && reads_rows && r + most < out.rows;
         const Index every = is_wide ? 4 : 1;
@@ -103,8 +111,8 @@ struct Slab : Tiling<T> {  // of the depth
                           left_here ? left.col_stride
                           : is_wide ? height
                                     : rows,
-                          panel,
-                          here || p >= packed_from ? step_of(p) : wide,
+                          panel.data,
+                          panel.step,
                           k,
                           out.data + r * out.row_stride + c,
                           out.row_stride,
@@ -116,8 +124,8 @@ struct Slab : Tiling<T> {  // of the depth
                           near.data() + (copies ? 0 : wide * k),
                           copies ? wide : 0,
                           fetches_rows ? left.data + (r + most) * left.row_stride
-                                       : at(more ? p + 1 : p) + k * tile / tiles * step,
-                          fetches_rows ? every * most * left.row_stride / k : step,
+                                       : next.data + k * tile / tiles * next.step,
+                          fetches_rows ? every * most * left.row_stride / k : next.step,
                           fetches_rows ? every : tiles};
         multiply_tile(t, order, rows, vectors_of(p), copies);
       }
@@ -132,34 +140,47 @@ struct Slab : Tiling<T> {  // of the depth
               rows, count)(t);
   }
 
-  void run() {
+  void run() const {
     const Index threads = num_threads(), all = out.rows * out.cols * left.cols;
-    if (all < 2 * kWorthwhile) {
-      pack_right(0, panels);
-      multiply(0, blocks, 0, panels);
-    } else if (threads > 1 && panels >= 2 * threads && all <= 8 * threads * kTaskProducts) {
-      by_columns(all < 64 * kWorthwhile ? threads : 2 * threads);
-    } else {
+    const bool alone = threads == 1 || all < 2 * kWorthwhile;
+    const bool near = is_wide && left_here && left.rows * left.cols * Index(sizeof(T)) <= kNear;
+    if (!alone && panels < 2 * threads) return by_rows(all, threads);
+    const Index tasks = std::max(alone                    ? 1
+                                 : all < 64 * kWorthwhile ? threads
+                                                          : 2 * threads,
+                                 all / kTaskProducts);
+    if (near || all < 2 * kWorthwhile || (threads > 1 && all <= 8 * threads * kTaskProducts))
+      by_columns(std::min(tasks, panels), near);
+    else
       by_rows(all, threads);
-    }
   }
-  // A task is some panels, which the thread copies for itself, by all rows.
-  void by_columns(Index tasks) {
+  // A task is some panels, which the thread copies for itself, by all rows; one panel after another
+  // where the rows stay in the second cache.
+  void by_columns(Index tasks, bool near) const {
     parallel_for(tasks, 1, [&](Index begin, Index end) {
       for (Index task = begin; task < end; ++task) {
-        const Index first = panels * task / tasks, last = panels * (task + 1) / tasks;
-        pack_right(first, last);
-        for (Index block = 0; block < blocks; block += chunk())
-          multiply(block, std::min(blocks, block + chunk()), first, last);
+        const Index p0 = panels * task / tasks, p1 = panels * (task + 1) / tasks;
+        const Index most = near ? first_of(1) : first_of(p1) - first_of(std::max(p0, packed_from));
+        Scratch<T> b(std::size_t(std::max<Index>(most, 0) * left.cols));
+        for (Index p = p0, q; p < p1; p = q) {
+          q = near ? p + 1 : p1;
+          const Copies copies{b.data(), first_of(std::max(p, packed_from))};
+          pack_right(p, q, copies);
+          for (Index block = 0; block < blocks; block += near ? blocks : chunk())
+            multiply(block, near ? blocks : std::min(blocks, block + chunk()), p, q, copies);
+        }
       }
     });
   }
   // A task is some rows, which stay in the second cache, by all panels; by some, if there are few.
-  void by_rows(Index all, Index threads) {
-    const Index k = left.cols;
-    parallel_for(
-        panels - packed_from, 4 + 16384 / (vectors * lanes * k),
-        [&](Index begin, Index end) { pack_right(packed_from + begin, packed_from + end); });
+  void by_rows(Index all, Index threads) const {
+    const Index k = left.cols, from = first_of(packed_from);
+    Scratch<T> b(std::size_t((first_of(panels) - from) * k));
+    const Copies copies{b.data(), from};
+    parallel_for(panels - packed_from, 4 + 16384 / (vectors * lanes * k),
+                 [&](Index begin, Index end) {
+                   pack_right(packed_from + begin, packed_from + end, copies);
+                 });
     const Index wanted = threads == 1 ? 1 : std::min(3 * threads, all / kWorthwhile);
     const Index least = std::max((blocks + chunk() - 1) / chunk(), std::min(blocks, wanted));
     const Index down = std::min(blocks, (least + threads - 1) / threads * threads);
@@ -169,7 +190,7 @@ struct Slab : Tiling<T> {  // of the depth
       for (Index task = begin; task < end; ++task) {
         const Index i = task / across, j = task % across;
         multiply(blocks * i / down, blocks * (i + 1) / down, panels * j / across,
-                 panels * (j + 1) / across);
+                 panels * (j + 1) / across, copies);
       }
     });
   }
