@@ -23,19 +23,18 @@ constexpr Index kNearby = Index(1) << 17;  // floats of the left operand
 Index panel_width() { return prefers_wide_vectors() ? 2 * kPanel : kPanel; }
 
 // Panels of [k][width]; the last one may be narrower, a multiple of 16 too.
-std::vector<float> pack(Index k, Index n, Matrix<const float> right) {
+void pack(Index k, Index n, Matrix<const float> right, float* packed) {
   const Index most = panel_width();
-  std::vector<float> packed(std::size_t(rounded_up(n, kPanel) * k));
   for (Index first = 0; first < n; first += most) {
     const Index lanes = std::min(most, n - first), width = rounded_up(lanes, kPanel);
-    float* to = packed.data() + first * k;
+    float* to = packed + first * k;
+    if (lanes < width) std::fill_n(to, width * k, 0.f);
     if (right.transposed)
       transpose(right.data + first * right.ld, right.ld, lanes, k, to, width);
     else
       for (Index i = 0; i < k; ++i)
         std::copy_n(right.data + i * right.ld + first, lanes, to + i * width);
   }
-  return packed;
 }
 
 Index height_of(Index rows) {  // of tiles of nearly equal heights
@@ -66,13 +65,14 @@ StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, const StepU
   if constexpr (std::is_same_v<T, float>) {
     if (rounds(k, use)) {
       const Index pairs = pairs_of(k);
-      pairs_.resize(std::size_t(rounded_up(n, kPairColumns) * pairs));
+      pairs_.emplace(std::size_t(rounded_up(n, kPairColumns) * pairs));
       for (Index c = 0; c < n; c += kPairColumns)
-        pack_panel(right, c, n, k, pairs, pairs_.data() + c * pairs);
+        pack_panel(right, c, n, k, pairs, pairs_->data() + c * pairs);
       if (bias) bias_.assign(bias, bias + n);
     } else if (packs(k, use)) {
-      packed_ = pack(k, n, right);
-      bias_.resize(packed_.size() / std::size_t(k));
+      packed_.emplace(std::size_t(rounded_up(n, kPanel) * k));
+      pack(k, n, right, packed_->data());
+      bias_.resize(std::size_t(rounded_up(n, kPanel)));
       if (bias) std::copy_n(bias, n, bias_.data());
       ld_ = height_of(use.rows);
       offsets_.resize(std::size_t(k));
@@ -83,9 +83,9 @@ StepProduct<T>::StepProduct(Index k, Index n, Matrix<const T> right, const StepU
 
 template <class T>
 void StepProduct<T>::run(std::span<const StepRows<T>> steps, Index ldl, T beta, Index ldo) const {
-  if (!pairs_.empty()) {
+  if (pairs_) {
     run_rounded(steps, ldl, beta != 0, ldo);
-  } else if (packed_.empty()) {
+  } else if (!packed_) {
     for (const StepRows<T>& s : steps)
       gemm<T>(s.rows, n_, k_, T(1), {s.left, ldl}, right_, beta, {s.out, ldo});
   } else if constexpr (std::is_same_v<T, float>) {
@@ -112,8 +112,8 @@ void StepProduct<T>::run_wide_panels(std::span<const StepRows<T>> steps, const f
     for (Index at = 0, lanes; at < n_; at += lanes) {
       lanes = std::min(n_ - at, 2 * kPanel);
       const Index vectors = (lanes + kPanel - 1) / kPanel;
-      const float *const panel = packed_.data() + at * k_, *left = transposed;
-      const float* const next = packed_.data() + (at + lanes < n_ ? (at + lanes) * k_ : 0);
+      const float *const panel = packed_->data() + at * k_, *left = transposed;
+      const float* const next = packed_->data() + (at + lanes < n_ ? (at + lanes) * k_ : 0);
       Index tile = 0;
       for (const StepRows<T>& s : steps)
         for (Index row = 0; row < s.rows; row += ld_, left += k_ * ld_) {
@@ -160,7 +160,7 @@ void StepProduct<T>::run_panels(std::span<const StepRows<T>> steps, const float*
           float* const to = s.out + row * ldo + at;
           TileArgs args = {left,        offsets_.data(),
                            1,           k_,
-                           k_,          packed_.data() + at * k_,
+                           k_,          packed_->data() + at * k_,
                            k_ * kPanel, to,
                            ldo,         adds ? nullptr : bias_.data() + at};
           if (whole == 0) {  // the tile is wider than what is left
@@ -201,7 +201,7 @@ void StepProduct<T>::run_rounded(std::span<const StepRows<T>> steps, Index ldl, 
     for (Index c = 0; c < n_; c += kPairColumns) {
       const Bfloat16Pair* from = left.data();
       for (const StepRows<T>& s : steps) {
-        multiply_panel(from, s.rows, pairs, pairs_.data() + c * pairs,
+        multiply_panel(from, s.rows, pairs, pairs_->data() + c * pairs,
                        std::min(kPairColumns, n_ - c), 1.0f, beta, {s.out + c, ldo});
         from += rounded_up(s.rows, kPairColumns) * pairs;
       }

@@ -2,11 +2,13 @@
 // register tiles, where a general GEMM would pack it at each step. Of one step, and of so many rows
 // that they leave the second cache, a GEMM is the quicker one.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bfloat16_panels.h"
 #include "gemm.h"
+#include "kernels/cpu/scratch.h"
 
 namespace rushlight {
 
@@ -34,7 +36,7 @@ class StepProduct {
   // Whether it is packed for tiles of bfloat16.
   static bool rounds(std::int64_t k, const StepUse& use);
 
-  bool takes_rows() const { return !pairs_.empty(); }  // a step may have more of them than `use`
+  bool takes_rows() const { return pairs_.has_value(); }  // a step may have more of them than `use`
 
   // out (rows x n, rows of ldo) = left (rows x k, rows of ldl) * right + beta * out; beta is 0
   // or 1. Of several steps at once, a panel of the right operand is read once.
@@ -53,8 +55,8 @@ class StepProduct {
 
   std::int64_t k_, n_;
   Matrix<const T> right_;
-  std::vector<float> packed_;  // [panel][k][kPanel]; empty: gemm() serves
-  std::vector<Bfloat16Pair> pairs_;  // [panel][pair][kPairColumns], in place of packed_
+  std::optional<Scratch<float>> packed_;  // [panel][k][columns]; none: gemm() serves
+  std::optional<Scratch<Bfloat16Pair>> pairs_;  // [panel][pair][kPairColumns], in its place
   std::vector<float> bias_;  // of whole panels; empty: none
   std::vector<int> offsets_;  // of the rows of the transposed left operand
   std::int64_t ld_ = 0;  // its columns: the rows of a tile
