@@ -107,11 +107,12 @@ template <class P, class T>
 template <class P, class T>
 inline constexpr bool kCloned =
     P::kHot && (sizeof(T) > 2 || std::is_same_v<T, bool> || std::is_same_v<T, bfloat16>);
-// exp gains from AVX-512; and only there is an instruction for the greater of two int64, and is a
-// select by comparison, as NaN needs it, one step and not three.
+// exp gains from AVX-512; only there is an instruction for the greater of two int64, and is a
+// select by comparison, as NaN needs it, one step and not three; and 16 of bfloat16 are widened at
+// once.
 template <class P, class T>
-inline constexpr bool kFor512 =
-    kCloned<P, T> && (P::kLong || (sizeof(T) >= 4 && !P::Join::kRounds));
+inline constexpr bool kFor512 = kCloned<P, T> && (P::kLong || std::is_same_v<T, bfloat16> ||
+                                                  (sizeof(T) >= 4 && !P::Join::kRounds));
 template <class P, class T>
 void dense_runs(const T* x, std::int64_t apart, std::int64_t count, std::int64_t n, const P& p,
                 const double* centers, typename P::Lane* lanes) {
