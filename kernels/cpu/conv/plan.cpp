@@ -131,13 +131,13 @@ Columns::Columns(const Correlation& s) {
 template <class T>
 void Columns::pack(const Correlation& s, const T* x, Index image, Index h0, Index h1, T* d) const {
   const Index step = s.cols.step, in = s.cols.in;
-  for (Index h = h0; h < h1; ++h, d += row)
-    for (Index f = 0; f < step; ++f) {
-      // Column i of phase f is input column i * step + f - left.
-      const Index first = std::max<Index>(0, (left - f + step - 1) / step);
-      const Index end = std::max(first, (in + left - f + step - 1) / step), n = end - first;
+  for (Index f = 0; f < step; ++f) {
+    // Column i of phase f is input column i * step + f - left.
+    const Index first = std::max<Index>(0, (left - f + step - 1) / step);
+    const Index end = std::max(first, (in + left - f + step - 1) / step), n = end - first;
+    T* to = d + f * width + first;
+    for (Index h = h0; h < h1; ++h, to += row) {
       const Index at = (h * in + first * step + f - left) * s.from.pixel;
-      T* const to = d + f * width + first;
       s.each_plane(x, image, [&](Index c, Index channels, const T* plane) {
         T* line = to + c * step * width;
         if (plane && s.from.channel == 1)
@@ -149,6 +149,7 @@ void Columns::pack(const Correlation& s, const T* x, Index image, Index h0, Inde
             std::fill_n(line, n, T(0));
       });
     }
+  }
 }
 
 template void Columns::pack(const Correlation&, const float*, Index, Index, Index, float*) const;

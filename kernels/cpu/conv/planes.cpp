@@ -7,6 +7,7 @@
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
 #include "plan.h"
+#include "plane_rows.h"
 
 namespace rushlight::conv {
 namespace {
@@ -131,6 +132,18 @@ void correlate_small(const SmallPlane<T>& p, const Correlation& s, Index planes,
                });
 }
 
+constexpr Index kFewColumns = 12;  // fewer leave most of a vector of AVX-512 empty
+
+// Where rows of results lie next to each other, and so do the taps' rows.
+template <class T>
+PlaneRows<T> rows_at_once(const Correlation& s) {
+  const std::vector<Index>& y = s.rows.shift;
+  const bool joined = !y.empty() && y.back() - y.front() == Index(y.size()) - 1;
+  return joined && s.rows.step == 1 && s.cols.pitch == 1 && s.to.pixel == 1
+             ? plane_rows<T>(Index(y.size()))
+             : nullptr;
+}
+
 }  // namespace
 
 template <class T>
@@ -142,10 +155,14 @@ void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w
   for (Index i = 0; i < planes; ++i)
     for (Index h : s.rows.tap)
       for (Index v : s.cols.tap) weights.push_back(w[(i * s.kh + h) * s.kw + v]);
-  if (const SmallPlane<T> small(s); small.suits(s))
+  const PlaneRows<T> several = rows_at_once<T>(s);
+  if (const SmallPlane<T> small(s); small.suits(s) && (!several || s.cols.out < kFewColumns))
     return correlate_small(small, s, planes, x, weights.data(), bias, y);
   const Columns columns(s);
   const std::vector<int> off = columns.offsets(s);
+  std::vector<int> columns_off;  // of the taps of a row
+  for (Index k = 0; several && k < kw; ++k)
+    columns_off.push_back(off[k] - int(s.rows.shift.front() * columns.row));
   const Index vectors = (s.cols.out + kLanes<T> - 1) / kLanes<T>, step = s.cols.pitch;
   const bool in_place = step == 1 && s.cols.out == vectors * kLanes<T>;
   const Index bands = row_bands(s, 1, s.n * planes);
@@ -163,6 +180,13 @@ void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w
       const auto [r0, r1] = s.rows.reads(h0, h1);
       columns.pack(s, x + plane * s.from.channel, image, r0, r1, packed.data());
       T* const to = y + image * s.to.image + plane * s.to.channel;
+      if (several) {
+        const Index top = h0 + s.rows.shift.front();
+        several({packed.data(), (top - r0) * columns.row, columns.row, -top, s.rows.in - top,
+                 columns_off.data(), kw, weights.data() + plane * taps, bias ? bias[plane] : T(0),
+                 h1 - h0, s.cols.out, to + s.stored(h0, 0), s.stored(1, 0) - s.stored(0, 0)});
+        continue;
+      }
       for (Index h = h0; h < h1; ++h) {
         const auto [t0, t1] = s.rows.inside(h);
         T* const out = to + s.stored(h, 0);

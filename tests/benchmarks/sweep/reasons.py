@@ -72,7 +72,7 @@ REASONS = (
         "tile, a tenth at 128.",
     ),
     Reason(
-        ("Conv2d 1x1", "Conv2d dilated", "Conv2d depthwise 5x5", "Conv3d"),
+        ("Conv2d 1x1", "Conv2d dilated", "Conv3d"),
         False,
         "One register tile serves all shapes, at 0.75 to 0.85 of what a core multiplies; PyTorch's "
         "library makes the code of each shape when it first sees it, for images whose channels lie "
