@@ -76,6 +76,28 @@ def test_fast_kernels(reference, device, case, dtype):
     )
 
 
+VOLUMES = [
+    ((2, 3, 5, 7, 14), (3, 1, 3, 3, 3), {"padding": 1}),
+    ((1, 3, 4, 6, 5), (3, 1, 1, 1, 3), {"padding": (1, 0, 2), "stride": (2, 1, 1)}),
+    ((1, 3, 5, 9, 33), (3, 1, 2, 4, 3), {"padding": (1, 3, 0), "stride": (1, 2, 1)}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(VOLUMES)))
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_depthwise_volumes(reference, device, case, dtype):
+    input_shape, weight_shape, options = VOLUMES[case]
+    arrays = [array(input_shape, 1), array(weight_shape, 2, 0.2), array(weight_shape[:1], 3)]
+    compare(
+        reference,
+        lambda t, *a: functional(t, "conv3d")(*a, groups=3, **options),
+        arrays,
+        device,
+        dtype=dtype,
+        second=False,
+    )
+
+
 def test_empty_batch(reference, on_device):
     for t in (rushlight, reference):
         out = functional(t, "conv2d")(t.zeros(0, 3, 8, 8), t.zeros(6, 3, 3, 3))

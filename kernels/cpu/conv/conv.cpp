@@ -38,6 +38,11 @@ bool is_volume(const ConvShape& s) {
   return s.groups == 1 && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 && fits_ints(s);
 }
 
+bool is_planes_of_volume(const ConvShape& s) {  // depthwise
+  return s.groups == s.c && s.out == s.c && s.c > 1 && !s.inside && s.dilation[0] == 1 &&
+         s.padding[0] <= s.in[0] + 8 && fits_ints(s);
+}
+
 // A kernel that is one pixel wide in height and width sees a volume as an image: its planes are
 // rows.
 ConvShape folded(ConvShape s) {
@@ -226,7 +231,9 @@ bool has_tap_rows(const ConvShape& s) {
 
 void forward(const ConvShape& s, const float* x, const float* w, const float* bias, float* y) {
   if (!is_planar(s))
-    return (is_volume(s) ? conv::volume_forward : General<float>::forward)(s, x, w, bias, y);
+    return (is_planes_of_volume(s) ? conv::planes_of_volume_forward<float>
+            : is_volume(s)         ? conv::volume_forward
+                                   : General<float>::forward)(s, x, w, bias, y);
   if (is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (has_few_pixels(s)) return General<float>::forward(s, x, w, bias, y);
   if (conv::is_patches(s)) return conv::patches_forward(s, x, w, bias, y);
@@ -241,7 +248,9 @@ void forward(const ConvShape& s, const float* x, const float* w, const float* bi
 void grad_input(const ConvShape& s, const float* grad, const float* w, const float* bias,
                 float* grad_x) {
   if (!is_planar(s))
-    return (is_volume(s) && s.stride[0] == 1 && !has_few_taps(s)
+    return (s.stride[0] == 1 && is_planes_of_volume(s)
+                ? conv::planes_of_volume_input_gradient<float>
+            : is_volume(s) && s.stride[0] == 1 && !has_few_taps(s)
                 ? conv::volume_input_gradient
                 : General<float>::grad_input)(s, grad, w, bias, grad_x);
   if (is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
@@ -267,13 +276,18 @@ void grad_weight(const ConvShape& s, const float* x, const float* grad, float* g
 void forward(const ConvShape& s, const double* x, const double* w, const double* bias, double* y) {
   if (is_planar(s) && is_pointwise(s)) return pointwise_forward(s, x, w, bias, y);
   if (is_planar(s) && is_depthwise(s)) return depthwise_forward(s, x, w, bias, y);
-  (s.inside ? conv::inside_forward : General<double>::forward)(s, x, w, bias, y);
+  (s.inside                 ? conv::inside_forward
+   : is_planes_of_volume(s) ? conv::planes_of_volume_forward<double>
+                            : General<double>::forward)(s, x, w, bias, y);
 }
 void grad_input(const ConvShape& s, const double* grad, const double* w, const double* bias,
                 double* grad_x) {
   if (is_planar(s) && is_pointwise(s)) return pointwise_grad_input(s, grad, w, bias, grad_x);
   if (is_planar(s) && is_depthwise(s)) return depthwise_grad_input(s, grad, w, bias, grad_x);
-  (s.inside ? conv::inside_grad_input : General<double>::grad_input)(s, grad, w, bias, grad_x);
+  (s.inside ? conv::inside_grad_input
+   : s.stride[0] == 1 && is_planes_of_volume(s)
+       ? conv::planes_of_volume_input_gradient<double>
+       : General<double>::grad_input)(s, grad, w, bias, grad_x);
 }
 void grad_weight(const ConvShape& s, const double* x, const double* grad, double* grad_w) {
   if (is_planar(s) && has_tap_rows(s)) return conv::depthwise_weight_gradient(s, x, grad, grad_w);

@@ -137,8 +137,8 @@ void correlate_columns(const Correlation& s, const float* x, const float* w, flo
 // Channels innermost in x and y, and rows of results long enough.
 bool suits_pixels(const Correlation& s);
 void correlate_pixels(const Correlation& s, const float* x, const float* w, float* y);
-// So many of them, a channel each: s is the first, of one input and one output channel. Bias: of
-// all planes, or null.
+// So many of them, a channel each: s is the first, of one output channel, and one input channel or
+// the planes of a volume. w: [plane][input channel][kh][kw]. Bias: of all planes, or null.
 template <class T>  // float or double
 void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w, const T* bias,
                       T* y);
@@ -174,6 +174,12 @@ void patches_forward(const ConvShape& s, const float* x, const float* w, const f
 
 // Three dimensions, one group, no dilation of the depth; the input's gradient for a stride of 1
 // along it.
+// Depthwise.
+template <class T>
+void planes_of_volume_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y);
+template <class T>
+void planes_of_volume_input_gradient(const ConvShape& s, const T* grad, const T* w, const T* bias,
+                                     T* grad_x);
 void volume_forward(const ConvShape& s, const float* x, const float* w, const float* bias,
                     float* y);
 void volume_input_gradient(const ConvShape& s, const float* grad, const float* w, const float* bias,

@@ -150,13 +150,15 @@ template <class T>
 void correlate_planes(const Correlation& s, Index planes, const T* x, const T* w, const T* bias,
                       T* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
-  const Index taps = s.taps(), kw = Index(s.cols.tap.size());
+  const Index taps = s.taps() * s.c, kw = Index(s.cols.tap.size()) * s.c;
   std::vector<T> weights;
   for (Index i = 0; i < planes; ++i)
     for (Index h : s.rows.tap)
-      for (Index v : s.cols.tap) weights.push_back(w[(i * s.kh + h) * s.kw + v]);
+      for (Index v : s.cols.tap)
+        for (Index c = 0; c < s.c; ++c) weights.push_back(w[((i * s.c + c) * s.kh + h) * s.kw + v]);
   const PlaneRows<T> several = rows_at_once<T>(s);
-  if (const SmallPlane<T> small(s); small.suits(s) && (!several || s.cols.out < kFewColumns))
+  if (const SmallPlane<T> small(s);
+      !s.volume.planes && small.suits(s) && (!several || s.cols.out < kFewColumns))
     return correlate_small(small, s, planes, x, weights.data(), bias, y);
   const Columns columns(s);
   const std::vector<int> off = columns.offsets(s);

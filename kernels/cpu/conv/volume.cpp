@@ -10,8 +10,9 @@ namespace rushlight::conv {
 namespace {
 
 // w as [of][tap of the depth][others][taps], from [of][others][tap of the depth][taps].
-void depth_first(Index of, Index others, Index depth, Index taps, bool backwards, const float* w,
-                 float* to) {
+template <class T>
+void depth_first(Index of, Index others, Index depth, Index taps, bool backwards, const T* w,
+                 T* to) {
   parallel_for(of * depth * others, 4096, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index o = i / others / depth, t = i / others % depth, c = i % others;
@@ -83,6 +84,63 @@ void volume_input_gradient(const ConvShape& s, const float* grad, const float* w
                    {s.result[0], s.padding[0] - (depth - 1), 1, s.out}},
                   grad + n * result.volume, weights.data(), grad_x + n * in.volume);
 }
+
+template <class T>
+void planes_of_volume_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
+  const Spread in(s, s.c, s.in), result(s, s.out, s.result);
+  const Correlation plane{s.result[0],
+                          s.kernel[0],
+                          1,
+                          forward_axis(s, 1),
+                          forward_axis(s, 2),
+                          in.planes(),
+                          result.planes(),
+                          s.result[2],
+                          0,
+                          0,
+                          s.kernel[1],
+                          s.kernel[2],
+                          nullptr,
+                          {s.in[0], -s.padding[0], s.stride[0], 1}};
+  for (Index n = 0; n < s.n; ++n)
+    correlate_planes(plane, s.c, x + n * in.volume, w, bias, y + n * result.volume);
+}
+template <class T>
+void planes_of_volume_input_gradient(const ConvShape& s, const T* grad, const T* w, const T* bias,
+                                     T* grad_x) {
+  const Spread in(s, s.c, s.in), result(s, s.out, s.result);
+  const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2];
+  Scratch<T> weights(std::size_t(s.c * depth * taps));
+  depth_first(s.c, 1, depth, taps, true, w, weights.data());
+  for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
+    for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b) {
+      const Correlation plane{s.in[0],
+                              depth,
+                              1,
+                              gradient_axis(s, 1, a),
+                              gradient_axis(s, 2, b),
+                              result.planes(),
+                              in.planes(),
+                              s.in[2],
+                              0,
+                              0,
+                              s.kernel[1],
+                              s.kernel[2],
+                              nullptr,
+                              {s.result[0], s.padding[0] - (depth - 1), 1, 1}};
+      for (Index n = 0; n < s.n; ++n)
+        correlate_planes(plane, s.c, grad + n * result.volume, weights.data(), bias,
+                         grad_x + n * in.volume);
+    }
+}
+template void planes_of_volume_forward(const ConvShape&, const float*, const float*, const float*,
+                                       float*);
+template void planes_of_volume_forward(const ConvShape&, const double*, const double*,
+                                       const double*, double*);
+template void planes_of_volume_input_gradient(const ConvShape&, const float*, const float*,
+                                              const float*, float*);
+template void planes_of_volume_input_gradient(const ConvShape&, const double*, const double*,
+                                              const double*, double*);
 
 // One planar gradient for each tap of the depth and each volume, of the planes that the tap reads.
 void volume_weight_gradient(const ConvShape& s, const float* x, const float* grad,
