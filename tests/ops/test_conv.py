@@ -80,12 +80,14 @@ VOLUMES = [
     ((2, 3, 5, 7, 14), (3, 1, 3, 3, 3), {"padding": 1}),
     ((1, 3, 4, 6, 5), (3, 1, 1, 1, 3), {"padding": (1, 0, 2), "stride": (2, 1, 1)}),
     ((1, 3, 5, 9, 33), (3, 1, 2, 4, 3), {"padding": (1, 3, 0), "stride": (1, 2, 1)}),
+    ((2, 6, 5, 7, 6), (9, 2, 3, 3, 3), {"padding": 1}),
+    ((1, 27, 4, 6, 5), (51, 9, 2, 1, 3), {"padding": (1, 0, 2), "stride": (2, 1, 1)}),
 ]
 
 
 @pytest.mark.parametrize("case", range(len(VOLUMES)))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_depthwise_volumes(reference, device, case, dtype):
+def test_volumes_of_groups(reference, device, case, dtype):
     input_shape, weight_shape, options = VOLUMES[case]
     arrays = [array(input_shape, 1), array(weight_shape, 2, 0.2), array(weight_shape[:1], 3)]
     compare(

@@ -293,3 +293,18 @@ def test_any_byte_but_zero_is_true(on_device):
     assert [x.max().item(), x.min().item(), x.amax().item(), x.amin().item()] == [1, 0, 1, 0]
     assert x.max(0).indices == 1 and x.min(0).indices == 0
     assert x.count_nonzero() == 60 and x.any() and not x.all() and x[1:4].all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int64", "bool"])
+def test_all_results_of_one_element(dtype, device):
+    """Where what is kept repeats one element, whatever the axes: as of a copy."""
+    one = rushlight.tensor([3, 1, 2], device=device).to(getattr(rushlight, dtype))
+    for part, dims in itertools.product((one[:1], one), ((0,), (1,), (2,), (0, 2), (1, 2))):
+        expanded = (
+            part.view(-1, 1, 1).expand(-1, 40, 30) if len(part) > 1 else part.expand(7, 40, 30)
+        )
+        copy = rushlight.empty(expanded.shape, dtype=part.dtype, device=device).copy_(expanded)
+        for name in ("sum", "amax", "amin", "count_nonzero", "var", "logsumexp"):
+            if expanded.is_floating_point() or name not in FLOATING:
+                found, known = getattr(expanded, name)(dims), getattr(copy, name)(dims)
+                rushlight.testing.assert_close(found, known)

@@ -35,12 +35,12 @@ bool is_planar(const ConvShape& s) {
          s.padding[0] == 0 && fits_ints(s);
 }
 bool is_volume(const ConvShape& s) {
-  return s.groups == 1 && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 && fits_ints(s);
+  return (s.groups == 1 || !s.inside) && s.dilation[0] == 1 && s.padding[0] <= s.in[0] + 8 &&
+         fits_ints(s);
 }
 
 bool is_planes_of_volume(const ConvShape& s) {  // depthwise
-  return s.groups == s.c && s.out == s.c && s.c > 1 && !s.inside && s.dilation[0] == 1 &&
-         s.padding[0] <= s.in[0] + 8 && fits_ints(s);
+  return s.groups == s.c && s.out == s.c && s.c > 1 && is_volume(s);
 }
 
 // A kernel that is one pixel wide in height and width sees a volume as an image: its planes are
@@ -118,7 +118,7 @@ bool takes_inside(const ConvShape& given, DType dtype) {
   if (!is_floating(dtype)) return false;
   const bool is_double = dtype == DType::float64;
   if (is_planar(s)) return is_depthwise(s) || (!is_pointwise(s) && (is_double || !has_few_taps(s)));
-  return !is_double && is_volume(s) && s.stride[0] == 1 && !has_few_taps(s);
+  return !is_double && s.groups == 1 && is_volume(s) && s.stride[0] == 1 && !has_few_taps(s);
 }
 
 // One pixel each, as images with their channels innermost give: then the whole is one product.
@@ -267,8 +267,8 @@ void grad_input(const ConvShape& s, const float* grad, const float* w, const flo
 
 void grad_weight(const ConvShape& s, const float* x, const float* grad, float* grad_w) {
   if (!is_planar(s))
-    return (is_volume(s) ? conv::volume_weight_gradient : General<float>::grad_weight)(s, x, grad,
-                                                                                       grad_w);
+    return (s.groups == 1 && is_volume(s) ? conv::volume_weight_gradient
+                                          : General<float>::grad_weight)(s, x, grad, grad_w);
   if (has_tap_rows(s)) return conv::depthwise_weight_gradient(s, x, grad, grad_w);
   conv::weight_gradient(s, x, grad, grad_w);
 }

@@ -39,50 +39,60 @@ void volume_forward(const ConvShape& s, const float* x, const float* w, const fl
                     float* y) {
   const Spread in(s, s.c, s.in), result(s, s.out, s.result);
   const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2];
-  Scratch<float> weights(s.out * s.c * depth * taps);
-  depth_first(s.out, s.c, depth, taps, false, w, weights.data());
-  const Correlation planar{s.result[0],
-                           depth * s.c,
-                           s.out,
-                           forward_axis(s, 1),
-                           forward_axis(s, 2),
-                           in.planes(),
-                           result.planes(),
-                           s.result[2],
-                           taps,
-                           depth * s.c * taps,
-                           s.kernel[1],
-                           s.kernel[2],
-                           bias,
-                           {s.in[0], -s.padding[0], s.stride[0], s.c}};
-  for (Index n = 0; n < s.n; ++n)
-    correlate(planar, x + n * in.volume, weights.data(), y + n * result.volume);
+  const Index c = s.c / s.groups, out = s.out / s.groups;  // of a group
+  Scratch<float> weights(s.out * c * depth * taps);
+  depth_first(s.out, c, depth, taps, false, w, weights.data());
+  Correlation planar{s.result[0],
+                     depth * c,
+                     out,
+                     forward_axis(s, 1),
+                     forward_axis(s, 2),
+                     in.planes(),
+                     result.planes(),
+                     s.result[2],
+                     taps,
+                     depth * c * taps,
+                     s.kernel[1],
+                     s.kernel[2],
+                     nullptr,
+                     {s.in[0], -s.padding[0], s.stride[0], c}};
+  for (Index g = 0; g < s.groups; ++g) {
+    if (bias) planar.bias = bias + g * out;
+    for (Index n = 0; n < s.n; ++n)
+      correlate(planar, x + n * in.volume + g * c * in.channel,
+                weights.data() + g * out * depth * c * taps,
+                y + n * result.volume + g * out * result.channel);
+  }
 }
 
 void volume_input_gradient(const ConvShape& s, const float* grad, const float* w, const float* bias,
                            float* grad_x) {
   const Spread in(s, s.c, s.in), result(s, s.out, s.result);
   const Index depth = s.kernel[0], taps = s.kernel[1] * s.kernel[2];
-  Scratch<float> weights(s.out * s.c * depth * taps);
-  depth_first(1, s.out * s.c, depth, taps, true, w, weights.data());
-  for (Index n = 0; n < s.n; ++n)
-    for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
-      for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
-        correlate({s.in[0],
-                   depth * s.out,
-                   s.c,
-                   gradient_axis(s, 1, a),
-                   gradient_axis(s, 2, b),
-                   result.planes(),
-                   in.planes(),
-                   s.in[2],
-                   s.c * taps,
-                   taps,
-                   s.kernel[1],
-                   s.kernel[2],
-                   bias,
-                   {s.result[0], s.padding[0] - (depth - 1), 1, s.out}},
-                  grad + n * result.volume, weights.data(), grad_x + n * in.volume);
+  const Index c = s.c / s.groups, out = s.out / s.groups;  // of a group
+  Scratch<float> weights(s.out * c * depth * taps);
+  depth_first(s.groups, out * c, depth, taps, true, w, weights.data());
+  for (Index g = 0; g < s.groups; ++g)
+    for (Index n = 0; n < s.n; ++n)
+      for (Index a = 0; a < std::min(s.stride[1], s.in[1]); ++a)
+        for (Index b = 0; b < std::min(s.stride[2], s.in[2]); ++b)
+          correlate({s.in[0],
+                     depth * out,
+                     c,
+                     gradient_axis(s, 1, a),
+                     gradient_axis(s, 2, b),
+                     result.planes(),
+                     in.planes(),
+                     s.in[2],
+                     c * taps,
+                     taps,
+                     s.kernel[1],
+                     s.kernel[2],
+                     bias ? bias + g * c : nullptr,
+                     {s.result[0], s.padding[0] - (depth - 1), 1, out}},
+                    grad + n * result.volume + g * out * result.channel,
+                    weights.data() + g * depth * out * c * taps,
+                    grad_x + n * in.volume + g * c * in.channel);
 }
 
 template <class T>

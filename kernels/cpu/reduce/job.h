@@ -22,6 +22,7 @@ struct Axes {
     for (; at > 0 && farther(axis[at - 1]); --at) axis[at] = axis[at - 1];
     axis[at] = a;
   }
+  bool is_one_element() const { return rank == 0 || axis[0].stride == 0; }
   void merge() {
     int kept = rank > 0;
     for (int d = 1; d < rank; ++d) {

@@ -273,6 +273,16 @@ void run(const Job& job, const Steps<Total>& steps) {
     (by_row ? totals_by_row<Total> : totals_by_line<Total>)(job, steps, from, to, first, last,
                                                             totals);
   };
+  if (outputs > 1 && job.kept.is_one_element()) {  // which all read the same elements
+    Total one, sums[kColumns];
+    add(0, 1, 0, count, &one);
+    for (std::int64_t o = 0; o < outputs; o += kColumns) {
+      const std::int64_t n = std::min<std::int64_t>(kColumns, outputs - o);
+      std::fill_n(sums, n, one);
+      steps.finish(job, o, sums, n);
+    }
+    return;
+  }
   if (outputs <= kColumns && outputs * count <= kBlock) {
     Total sums[kColumns];
     add(0, outputs, 0, count, sums);
