@@ -214,11 +214,13 @@ void store_sums(const Correlation& s, const float* sums, Index lanes, Index grou
 void correlate(const Correlation& s, const float* x, const float* w, float* y) {
   if (s.rows.out == 0 || s.cols.out == 0) return;
   if (suits_winograd(s) && correlate_winograd(s, x, w, y)) return;
-  if (suits_pixels(s)) return correlate_pixels(s, x, w, y);
   const auto filled = [](Index n, Index lanes) {
     return double(n) / double((n + lanes - 1) / lanes * lanes);
   };
   const double columns = filled(s.cols.out, tiles().width);
+  // Planes for which more of the lanes would be filled with columns than with channels.
+  const bool by_columns = s.from.pixel == 1 && 1.3 * filled(s.out, kPanel) < columns;
+  if (!by_columns && suits_pixels(s)) return correlate_pixels(s, x, w, y);
   // With few taps, transposing the sums into NCHW would show.
   const bool few_taps = s.taps() * s.c <= 128 && columns == 1 && s.to.pixel == 1;
   // One panel's tile has too few sums to keep the multipliers busy; a tile of columns has two rows.
