@@ -146,3 +146,12 @@ except ModuleNotFoundError as error:
         timeout=60,
     )
     assert "pip install 'rushlight[vision]'" in result.stdout, result.stderr
+
+
+def test_names_where_programs_look_for_them():
+    from rushlight.vision.io import image
+    from rushlight.vision.ops import misc
+
+    assert image.decode_image is decode_image and image.ImageReadMode is ImageReadMode
+    assert misc.interpolate is rushlight.nn.functional.interpolate
+    assert vision._is_tracing() is False

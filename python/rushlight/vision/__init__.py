@@ -33,3 +33,8 @@ def set_image_backend(backend):
     """Accepts "PIL", the only one there is."""
     if backend != "PIL":
         raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL'")
+
+
+def _is_tracing():
+    """False: nothing is traced for TorchScript."""
+    return False

@@ -33,6 +33,41 @@ def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
     Place("", root).fetch(url, filename, md5, max_redirect_hops)
 
 
+def download_file_from_google_drive(file_id, root, filename=None, md5=None):
+    """`download_url` of a file that Google Drive holds, by its number there.
+
+    Raises:
+        RuntimeError: no network, or another MD5 than `md5`: Google Drive answers with a page of
+            its own where a file is large. The message says where to put the file by hand.
+    """
+    url = f"https://drive.google.com/uc?export=download&id={file_id}"
+    download_url(url, root, filename or file_id, md5)
+
+
+def list_dir(root, prefix=False):
+    """The names of the folders in a folder, with its path before them if `prefix`."""
+    root = os.path.expanduser(root)
+    names = [name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))]
+    return [os.path.join(root, name) for name in names] if prefix else names
+
+
+def list_files(root, suffix, prefix=False):
+    """The names of the files in a folder that end in `suffix`, a str or a tuple of them, with the
+    folder's path before them if `prefix`."""
+    root = os.path.expanduser(root)
+    names = [
+        name
+        for name in os.listdir(root)
+        if name.endswith(suffix) and os.path.isfile(os.path.join(root, name))
+    ]
+    return [os.path.join(root, name) for name in names] if prefix else names
+
+
+def iterable_to_str(iterable):
+    """The items in quotes, with commas between them: 'a', 'b'."""
+    return "'" + "', '".join(str(item) for item in iterable) + "'"
+
+
 def extract_archive(from_path, to_path=None, remove_finished=False):
     """Unpack a .tar, .tar.gz, .tgz, .zip or .gz file; links and paths outside are refused.
 

@@ -2,6 +2,7 @@
 
 import rushlight
 from rushlight import nn
+from rushlight.nn.functional import interpolate as interpolate
 
 
 class FrozenBatchNorm2d(nn.Module):

@@ -5,7 +5,7 @@ from enum import Enum
 
 import rushlight
 
-from ._pillow import pillow
+from .._pillow import pillow
 
 
 class ImageReadMode(Enum):
@@ -25,7 +25,7 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 
 def _decoded(source, name, mode, apply_exif_orientation, formats=_FORMATS):
     """The image in a file, by its path or an object of io; errors call it `name`."""
-    from .transforms.functional import pil_to_tensor
+    from ..transforms.functional import pil_to_tensor
 
     if isinstance(mode, str):
         mode = ImageReadMode[mode.upper()]
@@ -51,7 +51,7 @@ def _decoded(source, name, mode, apply_exif_orientation, formats=_FORMATS):
 
 
 def _frames(image):
-    from .transforms.functional import pil_to_tensor
+    from ..transforms.functional import pil_to_tensor
 
     frames = []
     for number in range(getattr(image, "n_frames", 1)):
@@ -128,7 +128,7 @@ def decode_webp(input, mode=ImageReadMode.UNCHANGED):
 
 
 def _write(image, path, kind, **options):
-    from .transforms.functional import to_pil_image
+    from ..transforms.functional import to_pil_image
 
     if image.dtype != rushlight.uint8:
         raise RuntimeError(f"Input tensor dtype should be uint8, not {image.dtype}")
