@@ -76,6 +76,13 @@ NN = {
         test_layers.py::test_words_of_wrong_calls
         test_layers.py::test_bags_of_rows_that_are_not_there
         test_losses.py::test_wrong_call test_recurrent.py::test_packing_refuses
+        test_flex_attention.py::test_refused_in_torchs_words
+        test_flex_attention.py::test_order_of_writes_is_absent
+    """,
+    "torch's answers of the CPU; other tests of the file run on all devices": """
+        test_flex_attention.py::test_blocks_are_torchs
+        test_flex_attention.py::test_values_are_torchs
+        test_flex_attention.py::test_a_mask_of_other_lengths
     """,
     "the CPU's numbers are torch's own; a GPU's only follow the laws": """
         test_functional.py::test_rrelu_draws_torchs_slopes

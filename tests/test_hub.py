@@ -1,6 +1,8 @@
 """torch.hub: files are fetched once, checked and read without running code."""
 
 import hashlib
+import sys
+import types
 
 import pytest
 
@@ -82,3 +84,13 @@ def test_names_that_libraries_import(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     assert torch.hub._get_torch_home() == str(tmp_path)
     assert torch.hub.get_dir() == str(tmp_path / "hub")
+
+
+def test_the_bar_of_progress_has_its_old_path(monkeypatch):
+    bars = types.ModuleType("tqdm.auto")
+    bars.tqdm = object()
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", bars)
+    assert torch.utils.model_zoo.tqdm is bars.tqdm
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = torch.utils.model_zoo.other

@@ -17,6 +17,7 @@ UNREAD = {
     "hints: how fast or in which order something is done, with the same results": (
         "__init__:sdpa_kernel(set_priority) "
         "checkpoint:create_selective_checkpoint_contexts(allow_cache_entry_mutation) "
+        "flex_attention:flex_attention(kernel_options) "
         "clip_grad:clip_grad_norm_(foreach) clip_grad:clip_grad_value_(foreach) "
         "clip_grad:clip_grads_with_norm_(foreach) clip_grad:get_total_norm(foreach) "
         "jit:optimized_execution(should_optimize) "
@@ -154,7 +155,8 @@ UNREAD = {
         "__init__:current_stream(device) __init__:set_device(device) __init__:synchronize(device)"
     ),
     "a mask that holds everywhere reads no position": (
-        "masks:noop_mask(head) masks:noop_mask(token_kv) masks:noop_mask(token_q)"
+        "_mask_functions:noop_mask(head) _mask_functions:noop_mask(token_kv) "
+        "_mask_functions:noop_mask(token_q)"
     ),
     "cuDNN serves where it is found": "_losses:instance_norm(cudnn_enabled)",
     "a forward pass draws any graph": "writer:SummaryWriter.add_graph(use_strict_trace)",

@@ -191,11 +191,9 @@ Tensor row_major_clone(const Tensor& input) {
 
 void copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (!can_broadcast_to(src.sizes(), self.sizes()))
-    fail<RuntimeError>("The size of tensor a (", self.dim() ? self.size(-1) : 1,
-                       ") must match the size of tensor b (", src.dim() ? src.size(-1) : 1,
-                       ") at non-singleton dimension ", std::max(self.dim() - 1, 0),
-                       "\ncopy_(): src of shape ", src.sizes(),
-                       " cannot be broadcast to self of shape ", self.sizes());
+    fail<RuntimeError>("output with shape ", self.sizes(), " doesn't match the broadcast shape ",
+                       broadcast(self.sizes(), src.sizes()), "\ncopy_(): src of shape ",
+                       src.sizes(), " cannot be broadcast to self of shape ", self.sizes());
   warn_of_lost_part(src.dtype(), self.dtype());
   check_inplace(self, needs_grad(self, src), "copy_");
   check_no_internal_overlap(self, "copy_");

@@ -133,7 +133,8 @@ static Parts parts_of(const Tensor& input, Sizes sizes, std::int64_t dim) {
   }
   if (total != input->shape[at])
     fail<RuntimeError>("split_with_sizes expects split_sizes to sum exactly to ", input->shape[at],
-                       " (input tensor's size at dimension ", at, "), but got split_sizes=", sizes);
+                       " (input tensor's size at dimension ", dim,
+                       "), but got split_sizes=", sizes);
   return {"SplitWithSizesBackward0", at, {sizes.begin(), sizes.end()}, {}};
 }
 

@@ -137,7 +137,7 @@ Tensor expand(const Tensor& input, const Shape& size) {
                        input.dim(), ")");
   Shape shape = size;
   Strides strides{};
-  for (int d = 0; d < size.rank; ++d) {
+  for (int d = size.rank - 1; d >= 0; --d) {  // the last one first, as what does not fit is named
     const std::int64_t own = d < extra ? 1 : input->shape[d - extra];
     if (shape[d] == -1) {
       if (d < extra)

@@ -27,6 +27,7 @@ _C._declare_methods(_index.TENSOR)
 _absent_methods.add_methods(_C.Tensor)
 
 bool = _C.bool
+legacy_contiguous_format = _C.contiguous_format  # its name in torch 1.4
 newaxis = None
 
 # What is no operation: types, context managers, files, and our own names.
@@ -94,6 +95,7 @@ _OTHERS = {
     "ops": "rushlight._ops",
     "printoptions": "rushlight._tensor_str",
     "compile": "rushlight.compiler",
+    "cond": "rushlight._control_flow",
     "is_tensor": "rushlight._tensor_types",
     "load": "rushlight.serialization",
     "save": "rushlight.serialization",
@@ -120,6 +122,10 @@ _SUBMODULES = {
     "amp",
     "_VF",
     "_dynamo",
+    "_jit_internal",
+    "_ops",
+    "_tensor",
+    "_tensor_str",
     "_utils",
     "autograd",
     "backends",

@@ -205,3 +205,8 @@ def test_debug_level(monkeypatch):
             dist.set_debug_level_from_env()
     finally:
         dist.set_debug_level(before)
+
+
+def test_the_name_of_operations_in_torch_1():
+    with pytest.warns(FutureWarning, match="please use `torch.distributed.ReduceOp`"):
+        assert dist.reduce_op.SUM is dist.ReduceOp.SUM

@@ -333,6 +333,27 @@ static bool refused(PyObject* got) {
   return PyErr_Occurred();
 }
 
+// The TypeError of sizes one of which is no int; false if each is one. A bool is none as the first.
+static bool wrong_size(const Signature& s, std::size_t i, PyObject* const* items, Py_ssize_t n,
+                       std::size_t position) {
+  Py_ssize_t at = 0;
+  while (at < n && PyIndex_Check(items[at]) && (at || !PyBool_Check(items[at]))) ++at;
+  if (at == n) return false;
+  const char *name = s.name.c_str(), *argument = s.parameters[i].name.c_str();
+  const char *expected = Argument<Shape>::expected, *type = Py_TYPE(items[at])->tp_name;
+  if (at)
+    mismatch(&s,
+             "%s(): argument '%s' failed to unpack the object at pos %zd with error \"type must be "
+             "%s,but got %s\"",
+             name, argument, at + 1, expected, type);
+  else
+    mismatch(&s,
+             "%s(): argument '%s' (position %zu) must be %s, but found element of type %s at "
+             "pos 0",
+             name, argument, position, expected, type);
+  return true;
+}
+
 bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, bool is_method,
                            std::size_t extra) const {
   const char* type = Py_TYPE(got)->tp_name;
@@ -346,6 +367,10 @@ bool Signature::wrong_type(std::size_t i, const char* expected, PyObject* got, b
                  name.c_str(), parameters[i].name.c_str(), got);
     return false;
   }
+  if (is_the_text(expected, Argument<Shape>::expected) && is_list(got) &&
+      wrong_size(*this, i, PySequence_Fast_ITEMS(got), PySequence_Fast_GET_SIZE(got),
+                 i + extra + (is_method ? 0 : 1)))
+    return false;
   if (int(i) >= positional)
     return mismatch(this, "%s(): argument '%s' must be %s, not %s", name.c_str(),
                     parameters[i].name.c_str(), expected, type);
@@ -358,6 +383,9 @@ static bool wrong_rest(const Signature& s, const char* expected, const Call& cal
   const auto [first, count] = call.rest;
   if (is_the_text(expected, Tensors::expected))
     return wrong_item(s, std::size_t(s.positional - 1), first, count);
+  if (count > 1 && wrong_size(s, std::size_t(s.positional - 1), first, count,
+                              std::size_t(s.positional) - (call.is_method ? 1 : 0)))
+    return false;
   PyObject* const* culprit =
       std::find_if_not(first, first + count - 1, [](PyObject* o) { return PyLong_Check(o); });
   return s.wrong_type(std::size_t(s.positional - 1), expected, *culprit, call.is_method);

@@ -80,7 +80,9 @@ void check_conv_operands(const char* name, int rank, const Tensor& input, const 
   const std::int64_t wanted =
       transposed ? weight->shape[0] : checked_mul(weight->shape[1], o.groups);
   if (channels != wanted) {
-    const Shape shown = input.shape();
+    Shape shown;
+    if (input.dim() == rank + 1) shown.push_back(1);  // as torch names one without a batch
+    for (std::int64_t n : input.sizes()) shown.push_back(n);
     const std::string given = transposed ? "transposed=1" : text("groups=", o.groups);
     fail<RuntimeError>("Given ", given, ", weight of size ", weight.sizes(), ", expected input",
                        shown, " to have ", wanted, " channels, but got ", channels,

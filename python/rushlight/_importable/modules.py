@@ -98,7 +98,6 @@ MODULES = {
     "nested._internal": "nested",
     "nested._internal.nested_tensor": "nested",
     "nested._internal.ops": "nested",
-    "nn.attention.flex_attention": "flex",
     "nn.intrinsic": "quantized",
     "nn.qat": "quantized",
     "nn.quantizable": "quantized",

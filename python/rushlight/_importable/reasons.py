@@ -39,10 +39,6 @@ REASONS = {
         "torch has removed the functions of data pipes",
         "use an IterableDataset or a Dataset with a DataLoader",
     ),
-    "flex": (
-        "there is no compiler that could fuse a score function",
-        "call scaled_dot_product_attention with a mask",
-    ),
     "parallel": (
         "there is no tensor parallelism",
         "use fully_shard, or DistributedDataParallel",

@@ -8,7 +8,6 @@ set, without effect.
 from typing import Optional
 
 from rushlight._absent_methods import OF_BLOCKS, OF_DISPATCH, OF_NESTED
-from rushlight._importable import masks
 
 DECORATORS = (
     "allow_in_graph disallow_in_graph assume_constant_result disable forbid_in_graph "
@@ -43,7 +42,7 @@ NAMES = {
         ("nothing", "script", "_jit_override_can_fuse_on_cpu"),
         ("class", "script", "Value ScriptModule ScriptFunction ScriptMethod Graph"),
         ("false", "compiler", "_get_tracing_state _is_tracing _jit_set_profiling_executor"),
-        ("false", "compiler", "_jit_set_profiling_mode"),
+        ("false", "compiler", "_jit_set_profiling_mode _jit_set_autocast_mode"),
         ("nothing", "logs", "_log_api_usage_metadata"),
         ("nothing", "script", "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode"),
         ("false", "script", "_jit_can_fuse_on_cpu _jit_can_fuse_on_gpu"),
@@ -206,10 +205,6 @@ NAMES = {
         ("false", "extensions", "is_available is_initialized"),
         ("nothing", "extensions", "empty_cache synchronize manual_seed manual_seed_all"),
         ("raises", "extensions", "current_device set_device current_stream"),
-    ),
-    "nn.attention.flex_attention": (
-        ("class", "flex", "BlockMask AuxOutput AuxRequest"),
-        ("raises", "flex", "flex_attention create_block_mask create_mask"),
     ),
     "onnx": (
         ("class", "export", "ONNXProgram OperatorExportTypes TrainingMode"),
@@ -386,10 +381,6 @@ VALUES: dict[str, dict] = {
     "backends.quantized": {"engine": "none", "supported_engines": ["none"]},
     "backends.xnnpack": {"enabled": False},
     "utils.cpp_extension": {"CUDA_HOME": None, "ROCM_HOME": None},
-    "nn.attention.flex_attention": {
-        "_DEFAULT_SPARSE_BLOCK_SIZE": 128,
-        "and_masks": masks.and_masks, "noop_mask": masks.noop_mask, "or_masks": masks.or_masks,
-    },
     "jit.annotations": {
         "List": list, "Tuple": tuple, "Dict": dict, "Optional": Optional,
         **dict.fromkeys(("BroadcastingList1", "BroadcastingList2", "BroadcastingList3"), list),

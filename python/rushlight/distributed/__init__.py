@@ -10,6 +10,7 @@ engine.
 """
 
 import importlib
+import warnings
 
 from rushlight.distributed import device_mesh, distributed_c10d
 from rushlight.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -29,6 +30,14 @@ __all__ = [
 def __getattr__(name):
     if name == "nn":
         return importlib.import_module("rushlight.distributed.nn")
+    if name == "reduce_op":  # of torch 1.0
+        warnings.warn(
+            "`torch.distributed.reduce_op` is deprecated, "
+            "please use `torch.distributed.ReduceOp` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return distributed_c10d.ReduceOp
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     if name in ("algorithms", "checkpoint", "fsdp", "optim", "tensor"):

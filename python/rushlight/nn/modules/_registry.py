@@ -9,6 +9,13 @@ import weakref
 KINDS = ("_parameters", "_buffers", "_modules")
 
 
+def show(module, name, value):
+    """Makes a registered value an attribute, unless the class has one of that name: torch finds the
+    class's (module.parameters stays a method), as Module.__getattr__ comes last there."""
+    if not hasattr(type(module), name):
+        module.__dict__[name] = value
+
+
 class Registry(dict):
     """`module._parameters`, `._buffers` or `._modules`; the owner is held weakly (no cycle)."""
 
@@ -24,7 +31,7 @@ class Registry(dict):
         dict.__setitem__(self, name, value)
         owner = self._owner()
         if owner is not None:
-            owner.__dict__[name] = value
+            show(owner, name, value)
 
     def __delitem__(self, name):
         dict.__delitem__(self, name)

@@ -15,7 +15,7 @@ from rushlight.nn.modules._error_path import add_path
 from rushlight.nn.modules._global_hooks import *  # noqa: F403
 from rushlight.nn.modules._hooks import NAMES as HOOKS
 from rushlight.nn.modules._hooks import Hooks, call_with_hooks, everywhere
-from rushlight.nn.modules._registry import KINDS, Registry, Replaceable, replace
+from rushlight.nn.modules._registry import KINDS, Registry, Replaceable, replace, show
 from rushlight.nn.modules._state_dict import EXTRA_STATE, StateDict, _IncompatibleKeys  # noqa: F401 - torch has both here
 from rushlight.nn.modules._traversal import Traversal
 from rushlight.nn.parameter import Buffer, Parameter
@@ -227,7 +227,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
 
     def _put(self, registry, name, value):
         registry[name] = value
-        self.__dict__[name] = value
+        show(self, name, value)
 
     def __setattr__(self, name, value):
         d = self.__dict__

@@ -228,10 +228,10 @@ class RNNBase(Module):
         for h in hx or ():
             if h.dim() != want:
                 names = "hx" if len(hx) == 1 else "hx and cx"
-                given = "-D and ".join(str(h.dim()) for h in hx)
+                given = ", ".join(f"{h.dim()}-D" for h in hx)
+                given = f"{given} tensor" if len(hx) == 1 else f"({given}) tensors"
                 raise RuntimeError(
-                    f"For {kind} input, {names} should also be {want}-D but got {given}-D tensor"
-                    + ("s" if len(hx) > 1 else "")
+                    f"For {kind} input, {names} should also be {want}-D but got {given}"
                 )
 
     def _forward(self, input, hx):

@@ -74,6 +74,13 @@ class _Layer(Module):
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
 
+    @staticmethod
+    def _attend(attention, x, memory, attn_mask, key_padding_mask, is_causal):
+        return attention(
+            x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
+            need_weights=False, is_causal=is_causal,
+        )[0]  # fmt: skip
+
     def _feed_forward(self, x):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
@@ -133,22 +140,20 @@ class TransformerEncoderLayer(_Layer):
         )  # fmt: skip
         mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
 
-        def attend(x):
-            out = self.self_attn(
-                x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False,
-                is_causal=is_causal,
-            )  # fmt: skip
-            return self.dropout1(out[0])
-
-        def feed(x):
-            return self.dropout2(self._feed_forward(x))
-
         x = src
         if self.norm_first:
-            x = x + attend(self.norm1(x))
-            return x + feed(self.norm2(x))
-        x = self.norm1(x + attend(x))
-        return self.norm2(x + feed(x))
+            x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
+        return self.norm2(x + self._ff_block(x))
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout1(
+            self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal)
+        )
+
+    def _ff_block(self, x):
+        return self.dropout2(self._feed_forward(x))
 
 
 class TransformerDecoderLayer(_Layer):
@@ -192,27 +197,31 @@ class TransformerDecoderLayer(_Layer):
         """
 
         def attend(x):
-            out = self.self_attn(
-                x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
-                need_weights=False, is_causal=tgt_is_causal,
-            )  # fmt: skip
-            return self.dropout1(out[0])
+            return self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def look_up(x):
-            out = self.multihead_attn(
-                x, memory, memory, attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask, need_weights=False,
-                is_causal=memory_is_causal,
-            )  # fmt: skip
-            return self.dropout2(out[0])
+            return self._mha_block(
+                x, memory, memory_mask, memory_key_padding_mask, memory_is_causal
+            )
 
-        def feed(x):
-            return self.dropout3(self._feed_forward(x))
-
+        blocks = ((attend, self.norm1), (look_up, self.norm2), (self._ff_block, self.norm3))
         x = tgt
-        for block, norm in ((attend, self.norm1), (look_up, self.norm2), (feed, self.norm3)):
+        for block, norm in blocks:
             x = x + block(norm(x)) if self.norm_first else norm(x + block(x))
         return x
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout1(
+            self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal)
+        )
+
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout2(
+            self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal)
+        )
+
+    def _ff_block(self, x):
+        return self.dropout3(self._feed_forward(x))
 
 
 def _get_clones(module, N):
