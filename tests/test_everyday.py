@@ -20,8 +20,29 @@ def test_a_compiler_that_is_not_there():
     for module, name in (("jit", "supported_ops"), ("distributed", "rpc")):
         with pytest.raises(AttributeError, match=rf"torch\.{module}\.{name} is not in rushlight"):
             getattr(getattr(torch, module), name)
-    with pytest.raises(NotImplementedError, match=r"torch\.jit\.ScriptModule is not in rushlight"):
-        torch.jit.ScriptModule()
+    with pytest.raises(
+        NotImplementedError, match=r"torch\.jit\.ScriptFunction is not in rushlight"
+    ):
+        torch.jit.ScriptFunction()
+
+
+def test_a_base_class_of_what_would_be_compiled(tmp_path):
+    class Net(torch.jit.ScriptModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        @torch.jit.script_method
+        def forward(self, x):
+            return self.layer(x) + 1
+
+    net = Net()
+    x = torch.ones(3, 2)
+    assert torch.equal(net(x), net.layer(x) + 1) and isinstance(net, torch.nn.Module)
+    assert list(net.state_dict()) == ["layer.weight", "layer.bias"]
+    net.save(tmp_path / "net.pt")
+    assert torch.equal(torch.jit.load(tmp_path / "net.pt")(x), net(x))
+    assert not isinstance(torch.jit.script(torch.nn.Linear(1, 1)), torch.jit.ScriptModule)
 
 
 def test_default_device(virtual_gpus):

@@ -252,6 +252,10 @@ def isinstance(obj, target_type):
 
 
 def __getattr__(name):
+    if name == "ScriptModule":
+        from rushlight._script_module import ScriptModule
+
+        return ScriptModule
     from rushlight._importable import find
 
     return find(__name__, name)

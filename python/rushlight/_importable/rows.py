@@ -170,7 +170,7 @@ NAMES = {
     ),
     "fx.passes.infra.pass_base": (("class", "export", "PassResult PassBase"),),
     "jit": (
-        ("class", "script", "ScriptModule RecursiveScriptModule ScriptFunction TracedModule"),
+        ("class", "script", "RecursiveScriptModule ScriptFunction TracedModule"),
         ("class", "script", "TopLevelTracedModule CompilationUnit Attribute"),
         ("exception", "script", "TracerWarning(Warning) ScriptWarning(Warning)"),
         ("exception", "script", "TracingCheckError(Exception) Error(RuntimeError)"),
