@@ -47,11 +47,21 @@ bool Argument<Shape>::read(PyObject* o, Shape& s) {
   Py_XDECREF(copy);
   return ok;
 }
+// An integer in a tensor of one element, whatever its dimensions: torch takes it as a size.
+static bool read_lone_integer(PyObject* o, std::int64_t& s) {
+  const Tensor* t = as_tensor(o);
+  if (!t || t->numel() != 1 || !is_integral(t->dtype()) || t->dtype() == DType::boolean)
+    return false;
+  s = item(*t).as_int();
+  return true;
+}
+
 bool Argument<Shape>::read_many(PyObject* const* items, Py_ssize_t n, Shape& s) {
   s.rank = 0;
   for (Py_ssize_t i = 0; i < n; ++i) {
     std::int64_t value = items[i] == Py_True;
-    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
+    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value) &&
+        !read_lone_integer(items[i], value))
       return false;
     s.push_back(value);
   }
@@ -68,7 +78,8 @@ bool Argument<std::vector<std::int64_t>>::read_many(PyObject* const* items, Py_s
                                                     std::vector<std::int64_t>& s) {
   for (Py_ssize_t i = 0; i < n; ++i) {
     std::int64_t value = items[i] == Py_True;
-    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value))
+    if (!(i && PyBool_Check(items[i])) && !Argument<std::int64_t>::read(items[i], value) &&
+        !read_lone_integer(items[i], value))
       return false;
     s.push_back(value);
   }

@@ -336,8 +336,13 @@ static bool refused(PyObject* got) {
 // The TypeError of sizes one of which is no int; false if each is one. A bool is none as the first.
 static bool wrong_size(const Signature& s, std::size_t i, PyObject* const* items, Py_ssize_t n,
                        std::size_t position) {
+  const auto is_size = [&](Py_ssize_t at) {
+    const Tensor* t = as_tensor(items[at]);
+    return t ? is_integral(t->dtype()) && t->dtype() != DType::boolean
+             : PyIndex_Check(items[at]) && (at || !PyBool_Check(items[at]));
+  };
   Py_ssize_t at = 0;
-  while (at < n && PyIndex_Check(items[at]) && (at || !PyBool_Check(items[at]))) ++at;
+  while (at < n && is_size(at)) ++at;
   if (at == n) return false;
   const char *name = s.name.c_str(), *argument = s.parameters[i].name.c_str();
   const char *expected = Argument<Shape>::expected, *type = Py_TYPE(items[at])->tp_name;
