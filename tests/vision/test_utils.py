@@ -3,6 +3,7 @@
 import io
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 
@@ -108,6 +109,17 @@ def test_what_is_no_image(wrong):
         decode_image(rushlight.tensor(wrong))
     with pytest.raises(RuntimeError, match="cannot read the bytes as an image"):
         decode_jpeg(encode_png(rushlight.zeros(3, 2, 2, dtype=rushlight.uint8)))
+
+
+def test_few_bytes_that_are_many_pixels():
+    """Frames of one pixel on a large canvas take 25 bytes each."""
+    image = pytest.importorskip("PIL.Image")
+    canvas = b"GIF89a" + struct.pack("<HHBBB", 9000, 9000, 0x80, 0, 0) + bytes(3) + b"\xff" * 3
+    frame = b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\2\2\x44\1\0"
+    gif = rushlight.tensor(list(canvas + frame * 20 + b"\x3b"), dtype=rushlight.uint8)
+    with pytest.raises(RuntimeError, match=r"20 frames of 9000 x 9000 .*\n.*MAX_IMAGE_PIXELS"):
+        decode_gif(gif)
+    assert 8 * image.MAX_IMAGE_PIXELS < 20 * 9000**2
 
 
 def test_formats_for_other_programs_are_not_read(tmp_path):

@@ -8,6 +8,7 @@ from .vision import VisionDataset
 IMG_EXTENSIONS = (
     ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
+kMaxLinks = 10_000  # those that lead to one another multiply
 
 
 def has_file_allowed_extension(filename, extensions):
@@ -35,6 +36,33 @@ def find_classes(directory):
             "Each class needs a folder there, with its images in it."
         )
     return classes, {name: i for i, name in enumerate(classes)}
+
+
+def _identity(path):
+    try:
+        found = os.stat(path)
+    except OSError:  # os.walk() passes over it
+        return path
+    return found.st_dev, found.st_ino
+
+
+def _walk(top):
+    """os.walk() through links, but for those that lead back to a folder on the way to them."""
+    ways, links = {top: (_identity(top),)}, 0
+    for folder, names, files in os.walk(top, followlinks=True):
+        way, kept = ways.pop(folder), []
+        for name in names:
+            path = os.path.join(folder, name)
+            here = _identity(path)
+            if here in way:
+                continue
+            links += os.path.islink(path)
+            if links > kMaxLinks:
+                raise ValueError(f"{top}: there are more than {kMaxLinks} links to folders in it")
+            ways[path] = (*way, here)
+            kept.append(name)
+        names[:] = kept
+        yield folder, names, files
 
 
 def make_dataset(
@@ -70,7 +98,7 @@ def make_dataset(
     samples, empty = [], []
     for name in sorted(class_to_idx):
         count = len(samples)
-        for folder, _, files in sorted(os.walk(os.path.join(directory, name), followlinks=True)):
+        for folder, _, files in sorted(_walk(os.path.join(directory, name))):
             paths = (os.path.join(folder, file) for file in sorted(files))
             samples += [(path, class_to_idx[name]) for path in paths if is_valid_file(path)]
         if len(samples) == count:

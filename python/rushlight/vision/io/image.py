@@ -53,8 +53,14 @@ def _decoded(source, name, mode, apply_exif_orientation, formats=_FORMATS):
 def _frames(image):
     from ..transforms.functional import pil_to_tensor
 
-    frames = []
-    for number in range(getattr(image, "n_frames", 1)):
+    frames, count = [], getattr(image, "n_frames", 1)
+    most = pillow().MAX_IMAGE_PIXELS  # of Pillow, for one picture; 25 bytes make a frame
+    if most is not None and count * image.width * image.height > 8 * most:
+        raise ValueError(
+            f"{count} frames of {image.width} x {image.height} pixels are more than {8 * most} "
+            "pixels\nif you trust the file, set PIL.Image.MAX_IMAGE_PIXELS to a larger number"
+        )
+    for number in range(count):
         image.seek(number)
         frames.append(pil_to_tensor(image.convert("RGB")))
     return rushlight.stack(frames) if len(frames) > 1 else frames[0].contiguous()
