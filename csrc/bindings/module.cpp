@@ -101,6 +101,7 @@ PYBIND11_MODULE_EXEC(_C, m) {
   bind_distributed(m);
   bind_info(m);
   bind_module_call(m);
+  bind_stack(m);
   bind_profile(m);
   bind_overrides(m);
   guard_classes(m);

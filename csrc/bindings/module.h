@@ -68,6 +68,7 @@ void bind_parallel(pybind11::module_& m);
 void bind_distributed(pybind11::module_& core);  // stores of torch.distributed
 void bind_info(pybind11::module_& m);
 void bind_module_call(pybind11::module_& m);  // the base type of nn.Module
+void bind_stack(pybind11::module_& m);
 void guard_classes(const pybind11::module_& m);  // when all is bound
 
 }  // namespace rushlight::python

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/module.h"
+#include "bindings/stack.h"
 
 namespace py = pybind11;
 
@@ -67,6 +68,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     PyErr_SetString(PyExc_RuntimeError, "rushlight.nn is not imported yet");
     return nullptr;
   }
+  if (!has_stack()) return nullptr;
   const int hooked = has_hooks(self);
   PyObject* result = hooked < 0 ? nullptr
                      : hooked   ? with_hooks(self, args, kwargs)

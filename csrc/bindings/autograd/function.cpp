@@ -9,6 +9,7 @@
 #include "bindings/autograd/release.h"
 #include "bindings/gil.h"
 #include "bindings/module.h"
+#include "bindings/stack.h"
 #include "bindings/table/signature.h"
 #include "ops/ops.h"
 
@@ -75,6 +76,7 @@ struct FunctionNode final : Node {
 
   Gradients backward(std::span<Tensor> grads) override {
     const GilHeld gil;
+    check_stack();
     py::tuple given(grads.size());
     for (std::size_t i = 0; i < grads.size(); ++i) {
       Tensor g = seen_gradient(grads[i]);

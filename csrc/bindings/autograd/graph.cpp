@@ -7,6 +7,7 @@
 #include "bindings/autograd/release.h"
 #include "bindings/gil.h"
 #include "bindings/module.h"
+#include "bindings/stack.h"
 #include "bindings/tensor/python_tensor.h"
 
 namespace py = pybind11;
@@ -20,6 +21,7 @@ struct PythonPacked final : PackedValue {
   ~PythonPacked() override { release_locked(value, function); }
   Tensor unpack() override {
     const GilHeld gil;
+    check_stack();
     const py::object result = function(value);
     const Tensor* t = as_tensor(result.ptr());
     if (!t)
@@ -36,6 +38,7 @@ struct PythonSavedHooks final : SavedHooks {
   ~PythonSavedHooks() override { release_locked(pack_function, unpack_function); }
   Ref<PackedValue> pack(const Tensor& t, const Tensor& plain) override {
     const GilHeld gil;
+    check_stack();
     const auto given = py::reinterpret_steal<py::object>(wrap(t));
     py::object value = pack_function(given);
     if (value.is(given)) value = py::reinterpret_steal<py::object>(wrap(plain));

@@ -5,6 +5,7 @@
 #include "bindings/autograd/function.h"
 #include "bindings/autograd/release.h"
 #include "bindings/module.h"
+#include "bindings/stack.h"
 #include "bindings/tensor/python_tensor.h"
 #include "ops/ops.h"
 
@@ -45,6 +46,7 @@ struct PythonHook final : Hook {
   }
 
   void call(std::vector<Tensor>& grads, std::vector<Tensor>* outputs) override {
+    check_stack();
     if (kind == Kind::accumulated) {
       const py::object result =
           function(py::reinterpret_steal<py::object>(wrap(Tensor(Ref<Body>::share(leaf)))));

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/data.h"
+#include "bindings/stack.h"
 #include "core/backend.h"
 #include "ops/ops.h"
 
@@ -32,7 +33,7 @@ bool read_index(PyObject* o, std::int64_t& s) {
     return true;
   }
   if (!PyIndex_Check(o)) return false;
-  PyObject* i = PyNumber_Index(o);
+  PyObject* i = has_stack() ? PyNumber_Index(o) : nullptr;
   const bool ok = i && Argument<std::int64_t>::read(i, s);
   Py_XDECREF(i);
   PyErr_Clear();
@@ -97,7 +98,7 @@ bool Argument<double>::read_slowly(PyObject* o, double& s) {
   } else {
     if (PyUnicode_Check(o) || !Py_TYPE(o)->tp_as_number || !Py_TYPE(o)->tp_as_number->nb_float)
       return false;
-    s = PyFloat_AsDouble(o);
+    s = has_stack() ? PyFloat_AsDouble(o) : -1;
   }
   if (s != -1 || !PyErr_Occurred()) return true;
   PyErr_Clear();

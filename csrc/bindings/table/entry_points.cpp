@@ -1,6 +1,7 @@
 // The entry points that CPython keeps: one for each function and method, which profilers and
 // __torch_function__ can watch.
 #include "bindings/profile.h"
+#include "bindings/stack.h"
 #include "overrides.h"
 #include "signature.h"
 
@@ -44,6 +45,8 @@ static PyObject* call_watched(const Watched& entry, PyObject* self, PyObject* co
 [[gnu::always_inline]] static inline PyObject* call_entry(const Watched& entry, PyObject* self,
                                                           PyObject* const* args, Py_ssize_t n,
                                                           PyObject* keywords) {
+  if (!has_stack()) [[unlikely]]
+    return nullptr;
   if (watching_entries) [[unlikely]]
     return call_watched(entry, self, args, n, keywords);
   return entry.plain(self, args, n, keywords);

@@ -3,6 +3,7 @@
 
 #include "bindings/module.h"
 #include "bindings/profile.h"
+#include "bindings/stack.h"
 #include "bindings/tensor/python_tensor.h"
 #include "overrides_state.h"
 #include "signature.h"
@@ -115,6 +116,7 @@ std::string name_of(PyObject* function) {
 
 py::object called(const py::object& handler, PyObject* function, const py::tuple& types,
                   const py::tuple& args, const py::object& keywords) {
+  check_stack();
   PyObject* const all[] = {function, types.ptr(), args.ptr(), keywords.ptr()};
   PyObject* result = PyObject_Vectorcall(handler.ptr(), all, keywords ? 4 : 3, nullptr);
   if (!result) throw py::error_already_set();

@@ -5,6 +5,7 @@
 #include "bindings/data.h"
 #include "bindings/profile.h"
 #include "bindings/rows/pointwise.h"
+#include "bindings/stack.h"
 #include "ops/linalg/matmul.h"
 
 namespace py = pybind11;
@@ -29,6 +30,7 @@ PyObject* of_operands(PyObject* result, PyObject* a, PyObject* b) {
 template <class... A>
 PyObject* not_implemented(PyObject* (*again)(A...), std::type_identity_t<PyObject* (*)(A...)> slot,
                           std::type_identity_t<A>... a) {
+  if (!has_stack()) return nullptr;  // the other operand's class may come back here
   std::array<PyObject*, sizeof...(A)> args = {a...};
   if (!PyErr_Occurred() && !overriding && is_taken_over(nullptr, args.data(), 2)) {
     start_overriding();

@@ -8,6 +8,7 @@
 #include "bindings/autograd/hooks.h"
 #include "bindings/gil.h"
 #include "bindings/profile.h"
+#include "bindings/stack.h"
 #include "bindings/table/overrides.h"
 #include "bindings/table/signature.h"
 
@@ -69,7 +70,7 @@ void track(const Tensor& t) {
 static PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   try {
     Tensor t;
-    if (!legacy_tensor(args, kwargs, t)) return nullptr;
+    if (!has_stack() || !legacy_tensor(args, kwargs, t)) return nullptr;
     return make(type, std::move(t), nullptr);
   } catch (...) {
     return raise_current();

@@ -14,6 +14,7 @@ def leaves(tree):
 
 def mapped(function, tree, *others):
     """The tree with function(leaf, ...) instead of each leaf; others have its structure."""
+    _C._check_stack()
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return type(tree)(*(mapped(function, *b) for b in zip(tree, *others, strict=True)))
     if isinstance(tree, tuple | list):

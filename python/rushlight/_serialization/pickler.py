@@ -199,7 +199,8 @@ class Storages:
         self._keys = {}
         self._key_of = key_of or (lambda storage: str(len(self._keys)))
 
-    def persistent_id(self, thing):
+    def persistent_id(self, thing):  # asked of every object
+        _C._check_stack()
         if type(thing) is TypedStorage:
             storage, dtype, kind = thing._untyped_storage, thing.dtype, storage_type_of(thing.dtype)
         elif type(thing) is UntypedStorage:

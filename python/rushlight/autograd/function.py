@@ -154,6 +154,7 @@ class Function(FunctionCtx):
 
         With setup_context(), forward() may have defaults, and its arguments be given by name.
         """
+        _C._check_stack()
         separate = cls.setup_context is not Function.setup_context
         if separate and (kwargs or getattr(cls.forward, "__defaults__", None)):
             args = _bound(cls.forward, args, kwargs)

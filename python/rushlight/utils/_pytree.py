@@ -13,6 +13,7 @@ import dataclasses
 import types
 from typing import Any
 
+from rushlight._C import _check_stack
 from rushlight.utils._pytree_nodes import (
     SUPPORTED_NODES,
     GetAttrKey,
@@ -188,6 +189,7 @@ def tree_unflatten(leaves, treespec):
 
 def tree_iter(tree, is_leaf=None):
     """Iterates over the leaves of a tree."""
+    _check_stack()
     if tree_is_leaf(tree, is_leaf):
         yield tree
         return

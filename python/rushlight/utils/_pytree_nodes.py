@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import rushlight.return_types
-from rushlight._C import Size
+from rushlight._C import Size, _check_stack
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ class TreeSpec:
         object.__setattr__(self, "num_children", len(parts))
 
     def __repr__(self, indent=0):
+        _check_stack()
         if self.is_leaf():
             return "*"
         inner = ",".join(
@@ -109,6 +110,7 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
 
     def __hash__(self):
+        _check_stack()
         context = self.context
         if isinstance(context, list):
             context = tuple(map(str, context))

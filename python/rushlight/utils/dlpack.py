@@ -123,6 +123,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
             )
         return _C._from_dlpack(ext_tensor, True)
     device = None if device is None else _C.device(device)
+    _C._check_stack()  # what follows is the producer's
     kind, index = ext_tensor.__dlpack_device__()
     stays = device is None or (device.type == "cpu" and kind in _OF_CPU)
     if not stays and copy is False:

@@ -7,6 +7,8 @@ Each level rewrites the note of the level below, so that the path grows outwards
 
 def add_path(module, error):
     """Adds or extends the note; called while `error` passes through `module`."""
+    if isinstance(error, RecursionError):  # thousands of levels, and little stack to describe one
+        return
     try:
         trail = error.__dict__.get("_module_trail")
         if trail is None:

@@ -1,5 +1,7 @@
 """Walking a module: children, modules, parameters, buffers, and finding one by its path."""
 
+from rushlight import _C
+
 
 class Traversal:
     """The part of Module that only looks."""
@@ -77,6 +79,7 @@ class Traversal:
         >>> [name for name, m in torch.nn.Sequential(torch.nn.ReLU()).named_modules()]
         ['', '0']
         """
+        _C._check_stack()  # generators in generators
         memo = set() if memo is None else memo
         if self in memo:
             return

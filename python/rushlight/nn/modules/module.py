@@ -371,6 +371,7 @@ class Module(Hooks, StateDict, Conversion, Traversal, _C._ModuleCall):
         return ""
 
     def __repr__(self):
+        _C._check_stack()
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
         children = [f"({key}): {_addindent(repr(m), 2)}" for key, m in self._modules.items()]
