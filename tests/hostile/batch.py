@@ -25,7 +25,7 @@ def main(shard, shards, only=None):
     skipped = set(Path(known).read_text().splitlines()) if known else set()
 
     warnings.simplefilter("ignore")
-    count = 0
+    count = broken = 0
     log = open(os.environ["RUSHLIGHT_HOSTILE_LOG"], "w")  # noqa: SIM115 - until the process ends
     for number, (name, call) in enumerate(calls.all_calls()):
         if number % shards != shard or (only and only not in name) or name in skipped:
@@ -40,12 +40,14 @@ def main(shard, shards, only=None):
         except BaseException as error:  # what a call raises is its own affair; it must be sound
             if isinstance(error, SystemError):
                 print("SYSTEMERROR", name, error, flush=True)
+                broken += 1
             str(error), repr(error)
             error.__traceback__ = None
         faulthandler.cancel_dump_traceback_later()
         count += 1
     print("ok", count)
+    return broken
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]) and 1)

@@ -27,6 +27,6 @@ def test_no_call_ends_the_process(shard, tmp_path):
     last = log.read_text() if log.exists() else "nothing yet"
     if process.returncode < 0:
         pytest.fail(f"{signal.Signals(-process.returncode).name} in: {last}")
-    assert process.returncode == 0, f"ended in: {last}\n{process.stderr[-2000:]}"
     assert "SYSTEMERROR" not in process.stdout, process.stdout
+    assert process.returncode == 0, f"ended in: {last}\n{process.stderr[-2000:]}"
     assert process.stdout.split()[-2] == "ok", process.stdout
