@@ -106,6 +106,8 @@ LONG = {
     "places": "torch.searchsorted(torch.arange(10.0**6), torch.rand(2**26) * 1e6)",
     "a loss": "F.cross_entropy(torch.rand(1, 2).expand(2**26, 2), "
     "torch.zeros(1, dtype=torch.int64).expand(2**26))",
+    "decompositions": "torch.linalg.svd(torch.rand(1, 8, 8).expand(300_000, 8, 8))",
+    "inverses": "torch.linalg.inv(torch.eye(6).expand(1_000_000, 6, 6))",
     "a list": "torch.ones(1).expand(2**24).tolist()",
     "a comparison": "torch.ones(1).expand(2**31).equal(torch.ones(1).expand(2**31))",
     "a backward": "x = torch.rand(10**6, requires_grad=True)\ny = x\n"

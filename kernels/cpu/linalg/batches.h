@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "kernels/parallel.h"
 #include "kernels/view.h"
 #include "triangles.h"
 
@@ -21,12 +22,15 @@ T* row(const View& v, std::int64_t i) {
 // f(type, index) for each matrix of the batch.
 template <class F>
 void each(const View& a, F&& f) {
-  for (std::int64_t i = 0; i < a.sizes[0]; ++i) switch (a.dtype) {
+  for (std::int64_t i = 0; i < a.sizes[0]; ++i) {
+    switch (a.dtype) {
       case DType::complex128: f(std::complex<double>(), i); break;
       case DType::complex64: f(std::complex<float>(), i); break;
       case DType::float64: f(double(), i); break;
       default: f(float(), i);
     }
+    check_interrupt();
+  }
 }
 
 }  // namespace rushlight
