@@ -108,6 +108,9 @@ LONG = {
     "torch.zeros(1, dtype=torch.int64).expand(2**26))",
     "decompositions": "torch.linalg.svd(torch.rand(1, 8, 8).expand(300_000, 8, 8))",
     "inverses": "torch.linalg.inv(torch.eye(6).expand(1_000_000, 6, 6))",
+    "windows": "F.max_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
+    "windows of averages": "F.avg_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
+    "windows of channels": "F.max_pool2d(torch.rand(1, 900, 900, 4).permute(0, 3, 1, 2), 90, 1)",
     "a list": "torch.ones(1).expand(2**24).tolist()",
     "a comparison": "torch.ones(1).expand(2**31).equal(torch.ones(1).expand(2**31))",
     "a backward": "x = torch.rand(10**6, requires_grad=True)\ny = x\n"

@@ -75,6 +75,7 @@ void forward(const PoolShape& s, const S* x, S* y) {
   const auto covers = [](const PoolWindow& w, Index n) { return w.end - w.begin == n; };
   each_plane(s, [&](Index begin, Index end) {
     Scratch<T> sums(std::max<Index>(s.result[2], 1));
+    Interruptible interruptible;
     for (Index p = begin; p < end; ++p) {
       const S* image = x + p * plane;
       S* out = y + p * size;
@@ -85,17 +86,20 @@ void forward(const PoolShape& s, const S* x, S* y) {
           } else if (by_rows) {
             std::fill_n(sums.data(), s.result[2], T(0));
             for (Index i = d.begin; i < d.end; ++i)
-              for (Index j = h.begin; j < h.end; ++j)
+              for (Index j = h.begin; j < h.end; ++j) {
                 for (const Columns& c : taps)
                   add_row<S, T>(
                       image + (i * h_size + j) * w_size + c.first * s.stride[2] + c.offset,
                       s.stride[2], c.last - c.first, sums.data() + c.first);
+                interruptible.done(s.result[2] * Index(taps.size()));
+              }
           } else {
             for (Index q = 0; q < s.result[2]; ++q) {
               T sum = 0;
               each_element(s, d, h, cols[std::size_t(q)],
                            [&](Index at) { sum += T(load(image + at)); });
               sums[std::size_t(q)] = sum;
+              interruptible.done(elements(d, h, cols[std::size_t(q)]));
             }
           }
           for (Index q = 0; q < s.result[2]; ++q) {
@@ -134,24 +138,29 @@ void average_backward(const PoolShape& s, const View& grad, const View& grad_inp
         for (const PoolWindow& w : cols) divisors.push_back(T(pool_divisor(s, d, h, w)));
     const auto by_windows = [&](const S* g, T* sums) {
       const T* divisor = divisors.data();
+      Interruptible interruptible;
       for (const PoolWindow& d : depths)
         for (const PoolWindow& h : rows)
           for (const PoolWindow& w : cols) {
             const T share = load(g++) / *divisor++;
             each_element(s, d, h, w, [&](Index at) { sums[at] += share; });
+            interruptible.done(elements(d, h, w));
           }
     };
     const auto along_rows = [&](const S* g, T* sums) {
       Scratch<T> shares(cols.size());
+      Interruptible interruptible;
       const T* divisor = divisors.data();
       for (const PoolWindow& d : depths)
         for (const PoolWindow& h : rows) {
           for (std::size_t q = 0; q < cols.size(); ++q) shares[q] = load(g++) / *divisor++;
           for (Index i = d.begin; i < d.end; ++i)
-            for (Index j = h.begin; j < h.end; ++j)
+            for (Index j = h.begin; j < h.end; ++j) {
               for (const Columns& c : taps)
                 spread_row(shares.data() + c.first, s.stride[2], c.last - c.first,
                            sums + (i * h_size + j) * w_size + c.first * s.stride[2] + c.offset);
+              interruptible.done(Index(cols.size() * taps.size()));
+            }
         }
     };
     const bool by_rows = goes_by_rows(s);

@@ -93,10 +93,12 @@ void each_pixel(const PoolShape& s, const std::vector<PoolWindow>& rows,
                 const std::vector<PoolWindow>& cols, F f) {
   Taps taps;
   Index pixel = 0;
+  Interruptible interruptible;
   for (const PoolWindow& h : rows)
     for (const PoolWindow& w : cols) {
       taps.collect(s, h, w);
       f(pixel++, h, w, taps.all);
+      interruptible.done((1 + Index(taps.all.size())) * s.in[2]);
     }
 }
 

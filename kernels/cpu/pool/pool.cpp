@@ -80,6 +80,7 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
   each_plane(s, [&](Index begin, Index end) {
     Scratch<T> best(std::max<Index>(width, 1));
     Scratch<int> at(std::max<Index>(width, 1));
+    Interruptible interruptible;
     for (Index p = begin; p < end; ++p) {
       const S* image = x + p * plane;
       Index o = p * size;
@@ -88,6 +89,7 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
           if (!by_rows) {
             for (const PoolWindow& w : cols) {
               max_window(s, image, d, h, w, y + o, indices ? indices + o : nullptr);
+              interruptible.done(elements(d, h, w));
               ++o;
             }
             continue;
@@ -99,12 +101,14 @@ void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
           for (Index q = 0; indices && q < width; ++q)
             at[std::size_t(q)] = int(start + cols[std::size_t(q)].begin);
           for (Index i = d.begin; i < d.end; i += d.step)
-            for (Index j = h.begin; j < h.end; j += h.step)
+            for (Index j = h.begin; j < h.end; j += h.step) {
               for (const Columns& c : taps) {
                 const Index from = (i * s.in[1] + j) * s.in[2] + c.first * s.stride[2] + c.offset;
                 max_row(image + from, s.stride[2], c.last - c.first, int(from), row + c.first,
                         indices ? at.data() + c.first : nullptr);
               }
+              interruptible.done(width * Index(taps.size()));
+            }
           if constexpr (!std::is_same_v<S, T>)
             for (Index q = 0; q < width; ++q) store(y + o + q, row[q]);
           if (indices)

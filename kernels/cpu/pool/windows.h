@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/convert.h"
+#include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/host_device.h"
 #include "kernels/parallel.h"
@@ -18,6 +19,10 @@ inline std::vector<PoolWindow> windows(const PoolShape& s, int axis) {
   std::vector<PoolWindow> all;
   for (Index q = 0; q < s.result[axis]; ++q) all.push_back(pool_window(s, axis, q));
   return all;
+}
+
+inline Index elements(const PoolWindow& d, const PoolWindow& h, const PoolWindow& w) {
+  return (d.end - d.begin) * (h.end - h.begin) * (w.end - w.begin);
 }
 
 // The outputs [first, last) along the width whose windows have their k-th element inside.
