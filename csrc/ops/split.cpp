@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "autograd/repeatable.h"
+#include "kernels/parallel.h"
 #include "ops/join.h"
 #include "ops/view.h"
 
@@ -31,6 +32,11 @@ static void record_parts(const char* name, const char* names, const Tensor& inpu
     record_many(name, parts, showing(names, joined, std::int64_t(at), input.shape(), how), input);
 }
 
+// One of very many small pieces of work is done.
+static void answer_interrupts(std::size_t done) {
+  if (done % 1024 == 0) check_interrupt();
+}
+
 static void link_parts(const std::vector<Tensor>& parts, const Tensor& input) {
   for (const Tensor& p : parts) {
     link_to_base(p, input);
@@ -55,7 +61,10 @@ std::vector<Tensor> unbind(const Tensor& input, std::int64_t dim) {
   std::vector<Tensor> parts = room_for(input->shape[at]);
   {
     const GradMode off(false);
-    for (std::int64_t i = 0; i < input->shape[at]; ++i) parts.push_back(select(input, at, i));
+    for (std::int64_t i = 0; i < input->shape[at]; ++i) {
+      parts.push_back(select(input, at, i));
+      answer_interrupts(parts.size());
+    }
   }
   link_parts(parts, input);
   if (!parts.empty()) record_parts("UnbindBackward0", "dim", input, parts, at, std::nullopt);
@@ -85,6 +94,7 @@ static std::vector<Tensor> narrowed(const Tensor& input, const Parts& p) {
   for (std::int64_t n : p.sizes) {
     out.push_back(narrow(input, p.at, start, n));
     start += n;
+    answer_interrupts(out.size());
   }
   return out;
 }

@@ -111,6 +111,8 @@ LONG = {
     "windows": "F.max_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
     "windows of averages": "F.avg_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
     "windows of channels": "F.max_pool2d(torch.rand(1, 900, 900, 4).permute(0, 3, 1, 2), 90, 1)",
+    "parts": "torch.ones(1).expand(4_000_000).unbind()",
+    "parts of a size": "torch.ones(1).expand(4_000_000).split(1)",
     "a list": "torch.ones(1).expand(2**24).tolist()",
     "a comparison": "torch.ones(1).expand(2**31).equal(torch.ones(1).expand(2**31))",
     "a backward": "x = torch.rand(10**6, requires_grad=True)\ny = x\n"
