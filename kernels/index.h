@@ -87,6 +87,9 @@ struct IndexKernels {
   // out: [n, rank], dense: the indices of elements in row-major order. Writes at most n rows and
   // returns how many there were; or n, without a wait, and rows that there were not are 0.
   std::int64_t (*nonzero)(const View& out, const View& in);
+  // out: 0 counts[0] times, then 1 counts[1] times and so on, as far as there is room; the rest of
+  // it is 0. Null where searching the sums of counts is as fast.
+  void (*repeat)(const View& out, const View& counts) = nullptr;
 };
 extern const IndexKernels cpu_index;
 

@@ -25,6 +25,11 @@ UNREAD = {
         "streams:Event.__init__(blocking) profiler:profile.__init__(use_kineto) "
         "_objects:recv_object_list(use_batch) _objects:send_object_list(use_batch)"
     ),
+    "options of torch's iteration, where the result is exact": (
+        "extremes:lobpcg(iK) extremes:lobpcg(method) extremes:lobpcg(niter) "
+        "extremes:lobpcg(ortho_bparams) extremes:lobpcg(ortho_fparams) "
+        "extremes:lobpcg(ortho_iparams) extremes:lobpcg(tol) extremes:lobpcg(tracker)"
+    ),
     "options of torch's own backends": (
         "_world:init_process_group(pg_options) _world:new_group(pg_options)"
     ),
@@ -393,7 +398,6 @@ def test_deprecated_arguments_warn(call):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: torch.gather(torch.ones(2), 0, torch.tensor([0]), sparse_grad=True),
         lambda: torch.cuda.Event(interprocess=True),
         lambda: torch.compile(backend=lambda graph, inputs: graph),
         lambda: torch.profiler.profile(execution_trace_observer=object()),

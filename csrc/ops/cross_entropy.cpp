@@ -190,6 +190,38 @@ Tensor gradient_formula(const Operands& o, const Tensor& input, const Tensor& g,
   return reshape(sub(of_logs, mul(p, sum(of_logs, Shape{1}, true))), input.shape());
 }
 
+// What torch's node keeps of the input and of the targets, made when it is shown: where there are
+// more dimensions than (n, classes), as images.
+struct LogProbabilities {};
+struct Planes {
+  Tensor t;
+  bool are_targets, are_planes;
+};
+Tensor as_planes(const Tensor& t, bool are_targets) {
+  if (t.dim() == (are_targets ? 3 : 4)) return t;
+  const GradMode off(false);
+  return reshape(t,
+                 are_targets ? Shape{t->shape[0], 1, -1} : Shape{t->shape[0], t->shape[1], 1, -1});
+}
+SavedValue value_of(const Planes& p, Node&) {
+  return p.are_planes ? as_planes(p.t, p.are_targets) : p.t;
+}
+SavedValue value_of(const LogProbabilities&, Node& node) {
+  const GradMode off(false);
+  const Tensor input = std::get<Tensor>(node.saved_value(0));
+  const Tensor found = log_softmax(input, input.dim() > 1 ? 1 : 0);
+  return input.dim() > 2 ? as_planes(found, false) : found;
+}
+
+struct TotalWeight {
+  Tensor totals;
+  Reduction reduction;
+};
+SavedValue value_of(const TotalWeight& t, Node&) {
+  if (t.reduction == Reduction::none) return zeros({}, t.totals.dtype(), t.totals.device());
+  return select(t.totals, 0, 1);
+}
+
 }  // namespace
 
 // Probabilities: an average of log_softmax.
@@ -246,22 +278,27 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
                                          : "NllLossBackward0";
   return record(
       last, result_of(o, s, reduction),
-      [o, s, reduction, x = Saved(input)](Tensor g) {
-        const Tensor& input = x.get();
-        if (grad_enabled()) return Gradients(gradient_formula(o, input, g, reduction));
-        Tensor out = empty(input.sizes(), input.dtype(), input.device());
-        if (out.numel() == 0 || out.device().is_meta()) return Gradients(out);
-        check_targets(o);
-        const Tensor factor = factor_of(g, s, reduction);
-        const View f = view_of(factor), v = input_view(o), t = target_view(o),
-                   e = view_of(s.log_sums), r = view_of(out);
-        const View w = weight_view(o);
-        const CrossEntropyKernels& kernels = *backend(input.device()).cross_entropy;
-        const Unlocked unlocked(nanoseconds(o),
-                                {&o.input, &o.target, &o.weight, &factor, &s.log_sums, &out});
-        kernels.backward(o.shape, f, v, t, o.weight ? &w : nullptr, e, r);
-        return Gradients(out);
-      },
+      showing(
+          label_smoothing > 0 ? "-" : "- self reduction ignore_index target weight total_weight",
+          [o, s, reduction](Tensor g, Node&, const Saved& x) {
+            const Tensor& input = x.get();
+            if (grad_enabled()) return Gradients(gradient_formula(o, input, g, reduction));
+            Tensor out = empty(input.sizes(), input.dtype(), input.device());
+            if (out.numel() == 0 || out.device().is_meta()) return Gradients(out);
+            check_targets(o);
+            const Tensor factor = factor_of(g, s, reduction);
+            const View f = view_of(factor), v = input_view(o), t = target_view(o),
+                       e = view_of(s.log_sums), r = view_of(out);
+            const View w = weight_view(o);
+            const CrossEntropyKernels& kernels = *backend(input.device()).cross_entropy;
+            const Unlocked unlocked(nanoseconds(o),
+                                    {&o.input, &o.target, &o.weight, &factor, &s.log_sums, &out});
+            kernels.backward(o.shape, f, v, t, o.weight ? &w : nullptr, e, r);
+            return Gradients(out);
+          },
+          Saved(input), LogProbabilities(), std::int64_t(reduction), ignore_index,
+          Planes{target, true, o.planes}, weight.value_or(Tensor()),
+          TotalWeight{s.totals, reduction}),
       input);
 }
 
@@ -307,8 +344,9 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const std::optional<T
                     [o, s, reduction, from = input.shape()](Tensor g, Node&) {
                       return Gradients(nll_gradient(o, s, g, reduction, from));
                     },
-                    std::int64_t(reduction), ignore_index, input, target, weight.value_or(Tensor()),
-                    s.totals ? select(s.totals, 0, 1) : Tensor()),
+                    std::int64_t(reduction), ignore_index, Planes{input, false, o.planes},
+                    Planes{target, true, o.planes}, weight.value_or(Tensor()),
+                    TotalWeight{s.totals, reduction}),
                 input);
 }
 

@@ -84,13 +84,14 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
   return record(
       "EmbeddingBackward0", std::move(out),
       showing(
-          "indices padding_idx scale_grad_by_freq",
+          "indices padding_idx scale_grad_by_freq weight_sym_argsize_0 sparse",
           [flat, table = weight.shape()](Tensor g, Node&, const Saved&, std::int64_t padding_idx,
                                          bool scale_grad_by_freq) {
             const Tensor rows = reshape(g, {flat.numel(), table[1]});
             return Gradients(backward(rows, flat, table, padding_idx, scale_grad_by_freq));
           },
-          Saved(indices), std::int64_t(padding_idx), bool(scale_grad_by_freq)),
+          Saved(indices), std::int64_t(padding_idx), bool(scale_grad_by_freq), weight->shape[0],
+          false),
       weight);
 }
 

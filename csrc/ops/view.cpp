@@ -1,6 +1,8 @@
 // Views: new geometry on the same storage. Their gradients are views too, or a scatter into zeros.
 #include "ops/view.h"
 
+#include <limits>
+
 #include "autograd/showing.h"
 
 namespace rushlight {
@@ -318,7 +320,7 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
   if (shape[at] > 1) strides[std::size_t(at)] = checked_mul(strides[std::size_t(at)], step);
   return make_view(
       "SliceBackward0", input, seen_as(input, shape, strides, offset),
-      showing("self_sym_sizes dim start",
+      showing("self_sym_sizes dim - start end step",
               both(
                   [last, step](Tensor g, Node&, const Shape& from, std::int64_t at,
                                std::int64_t first) {
@@ -329,7 +331,8 @@ Tensor slice(const Tensor& input, std::int64_t dim, std::optional<std::int64_t> 
                     return Gradients(slice_backward(rows.g, with_rows(rows.g, from), int(at) + 1,
                                                     first, last, step));
                   }),
-              input.shape(), std::int64_t(at), first));
+              input.shape(), std::int64_t(at), first, start.value_or(0),
+              end.value_or(std::numeric_limits<std::int64_t>::max()), step));
 }
 
 Tensor narrow(const Tensor& input, std::int64_t dim, std::int64_t start, std::int64_t length) {

@@ -4,7 +4,7 @@ _importable/rows.py, which is read by their first use, says why they are not the
 
 import importlib
 
-OF_BLOCKS = "sspaddmm to_sparse_bsc to_sparse_bsr"
+OF_BLOCKS = "to_sparse_bsc to_sparse_bsr"
 OF_NESTED = "to_padded_tensor"
 ABSENT = f"{OF_BLOCKS} {OF_NESTED}"
 OF_DISPATCH = "_make_wrapper_subclass"

@@ -169,7 +169,7 @@ def _product(a, a_letters, b, b_letters, keep, number):
         arranged(a_gone, a, a_letters, (*several, rows, inner)),
         arranged(b_gone, b, b_letters, (*several, inner, columns)),
         shape if shape != product else None,
-        bool(batch),
+        (_C.bmm if batch else _C.mm) if inner else _C.mul,
     )
     return steps, shape, result
 
@@ -226,8 +226,7 @@ def einsum(equation, operands):
             operand = operand.diagonal(0, first, second)
         terms.append(operand)
     current = terms[0]
-    for other, (left, right, shape, batched) in zip(terms[1:], products, strict=True):
-        multiply = _C.bmm if batched else _C.mm
+    for other, (left, right, shape, multiply) in zip(terms[1:], products, strict=True):
         current = multiply(_arranged(current, left), _arranged(other, right))
         if shape is not None:
             current = current.reshape(shape)

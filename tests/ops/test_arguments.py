@@ -93,3 +93,22 @@ def test_any_number_of_tensors(reference, call, on_device):
         assert ours.partition(":")[0] == theirs.partition(":")[0]
     else:
         assert ours == theirs
+
+
+def test_what_torch_refuses_by_type(reference):
+    def refused(t, call):
+        try:
+            eval(call, {"T": t})
+        except Exception as error:
+            return type(error).__name__
+        return "taken"
+
+    for call in (
+        "T.rsub(T.ones(2), 1, out=T.empty(2))",
+        "T.linalg.pinv(T.eye(2), hermitian=1)",
+        "T.linalg.matrix_rank(T.eye(2), hermitian=1)",
+        "T.ones(3).sort(0, True, stable=True)",
+        "T.sort(T.ones(3), -1, stable=False)",
+        "T.ones(3).sort(stable=True, dim=0)",
+    ):
+        assert refused(torch, call) == refused(reference, call), call

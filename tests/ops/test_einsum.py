@@ -73,3 +73,14 @@ def test_refusals(equation, shapes, on_device):
             return str(error).split("\n")[0]
 
     assert refusal(rushlight) == ask(refusal)
+
+
+def test_what_is_multiplied_alone_promotes(on_device):
+    def found(t):
+        i, f = t.tensor([1, 2]), t.tensor([0.5, 3.0])
+        made = [t.einsum(e, i, f) for e in ("i,j->ij", "i,i->i")]
+        made.append(t.einsum("i,i->i", i > 1, i > 0))
+        made.append(t.einsum("i,j->ji", f.requires_grad_(), f))
+        return [(str(x.dtype)[-7:], x.tolist()) for x in made]
+
+    assert found(rushlight) == ask(found)

@@ -5,6 +5,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.autograd import gradcheck
+from tests.conftest import ask
 
 linalg = torch.linalg
 
@@ -455,3 +456,24 @@ def test_low_rank_product_is_the_matrix(dtype, sizes, device):
     u, s, v = torch.svd_lowrank(a, q=min(sizes[-2:]))
     assert torch.allclose(u * s.unsqueeze(-2).to(u.dtype) @ v.mH, a)
     assert torch.allclose(s, linalg.svdvals(a))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_extreme_eigenvalues(largest):
+    def found(t):
+        t.manual_seed(0)
+        x = t.linspace(-1, 1, 72, dtype=t.float64).mul(40).sin().reshape(8, 9)
+        A = (x.mT @ x + t.diag(t.arange(9.0, dtype=t.float64))).requires_grad_()
+        B = t.eye(9, dtype=t.float64) + x.mT @ x / 9
+        values, vectors = t.lobpcg(A, k=2, largest=largest, tol=1e-12)
+        (grad,) = t.autograd.grad(values.sum() + vectors.abs().sum(), A)
+        general, ahead = t.lobpcg(A.detach(), k=2, B=B, largest=largest, tol=1e-12)
+        batch = t.lobpcg(t.stack([A.detach(), B]), k=1, largest=largest, tol=1e-12)[0]
+        made = [values, vectors.abs(), (grad + grad.mT) / 2, general, ahead.abs(), batch]
+        return [x.flatten().tolist() for x in made]
+
+    for ours, theirs in zip(found(torch), ask(found), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-6)
+    with pytest.raises(ValueError, match="smaller than 3 x the number of requested"):
+        torch.lobpcg(torch.eye(5), k=2)
+    assert torch.lobpcg(torch.eye(9).to_sparse(), k=1)[0].tolist() == [1.0]

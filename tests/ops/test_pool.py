@@ -240,3 +240,18 @@ def test_adaptive_pooling_of_nothing(device, kind, rank):
         return answers
 
     assert said(rushlight, device) == ask(said)
+
+
+@pytest.mark.parametrize("kind", ["avg", "max"])
+@pytest.mark.parametrize("rank, size", [(1, 0), (2, (0, 2)), (3, (2, 1, 0))])
+def test_no_gradient_of_adaptive_pooling_without_results(reference, device, kind, rank, size):
+    def refused(t, device="cpu"):
+        x = t.ones(1, 2, *range(3, 3 + rank), device=device, requires_grad=True)
+        pooled = getattr(t.nn.functional, f"adaptive_{kind}_pool{rank}d")(x, size)
+        try:
+            pooled.sum().backward()
+        except RuntimeError as error:
+            return str(error).split(", but")[0]
+        return None
+
+    assert refused(rushlight, device) == refused(reference) is not None

@@ -13,7 +13,7 @@ REASONS = {
     ),
     "sparse tensors in blocks, nested and masked tensors": (
         "_segment_reduce.* sparse.*SemiStructured* sparse.*semi_structured* sparse.*gradcheck "
-        "to_sparse_bs[cr] sparse_bs[cr]_tensor saddmm sspaddmm *_indices_copy indices_copy "
+        "to_sparse_bs[cr] sparse_bs[cr]_tensor *_indices_copy indices_copy "
         "values_copy to_padded_tensor"
     ),
     "parts of torch's compiler and kernels of its own, not meant for users": (
@@ -58,8 +58,6 @@ REASONS = {
         "distributed.shrink_group distributed.breakpoint"
     ),
     "operators that Python itself has": "__rdiv__ slice",
-    "factorisations that are rarely called by name": "lobpcg",
-    "wrong in torch itself: its gradient is not that of what it computes": "nn.CrossMapLRN2d",
     "torch 2.13's own novelties": (
         "nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "
         "optim.swap_in_* autograd.enforce_grad_layout_policy "

@@ -132,7 +132,7 @@ def run(op, options, done, note):
                 yield f"{difference}\n    torch: {theirs[1] or 'a value'}\n    {what}"
 
 
-def work(rows, place, done, options, page, pipe):
+def work(rows, place, done, options, page, pipe, run):
     """The rows from `place` on, in a process of its own, silent but for differences."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
@@ -173,7 +173,7 @@ def listen(pid, read, page):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def watch(rows, options):
+def watch(rows, options, run=run):
     """Runs all rows, beginning again after each crash or hang; yields a line for each of these."""
     page = mmap.mmap(-1, 512)
     place = done = 0
@@ -184,7 +184,7 @@ def watch(rows, options):
             status = 1
             try:
                 os.close(read)
-                work(rows, place, done, options, page, write)
+                work(rows, place, done, options, page, write, run)
                 status = 0
             except BaseException:
                 traceback.print_exc()

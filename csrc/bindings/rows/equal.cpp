@@ -21,7 +21,7 @@ Shape:
 >>> torch.equal(torch.ones(2), torch.ones(2))
 True)");
   op<&isclose>(m, "isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)",
-               with_complex(As::both),
+               stored(with_complex(As::both)),
                R"(Where |input - other| <= atol + rtol * |other|.
 
 Args:
@@ -36,7 +36,7 @@ Shape:
 >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
 tensor([ True, False]))");
   op<&allclose>(m, "allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)",
-                with_complex(As::both),
+                stored(with_complex(As::both)),
                 R"(Whether isclose() holds for all elements, a bool.
 
 Args:

@@ -251,7 +251,8 @@ tensor([1., 2.]))");
               "Only Tensors of floating point and complex dtype can require gradients");
         if (data->sparse)
           fail<NotImplementedError>(
-              "a sparse tensor is no Parameter and no other subclass in rushlight\n"
+              "a sparse tensor is of no subclass of Tensor in rushlight, and no Parameter\n"
+              "its class is that of its layout: keep it as an attribute of an object of the class; "
               "x.requires_grad_() makes a leaf of it, register_buffer() makes it a module's");
         Tensor t = alias(data);
         t->requires_grad = requires_grad;

@@ -36,10 +36,8 @@ Tensor scatter_reduced_in_place(const Tensor& self, std::int64_t dim, const Tens
   return written_to_self(self, F(self, dim, index, source, reduce), "scatter_");
 }
 Tensor gather_op(const Tensor& input, std::int64_t dim, const Tensor& index, bool sparse_grad) {
-  if (sparse_grad)
-    fail<NotImplementedError>(
-        "gather(): its gradient is dense in rushlight; leave out sparse_grad=True");
-  return gather(input, dim, index);
+  return sparse_grad && needs_grad(input) ? sparse_gather(input, dim, index)
+                                          : gather(input, dim, index);
 }
 Tensor scatter_in_place(const Tensor& self, std::int64_t dim, const Tensor& index,
                         const Tensor& src) {
@@ -163,7 +161,7 @@ Args:
     input: the tensor that is read.
     dim: the dimension that index refers to.
     index: int64 indices, with as many dimensions as input.
-    sparse_grad: False; the gradient is dense.
+    sparse_grad: whether the gradient of input is a sparse tensor, with an entry for each index.
 
 Shape:
     the result has the shape of index.

@@ -267,6 +267,7 @@ static void publish_aliases(py::module_& m, const PointwiseOp& op) {
   }
 }
 
+using WithoutOut = OpList<Rsub>;  // as in torch
 // The ops that have an argument `inplace` in torch.nn.functional.
 using InplaceOps =
     OpList<Relu, Hardtanh, Elu, Selu, Celu, LeakyRelu, Silu, Mish, Hardswish, Hardsigmoid>;
@@ -286,8 +287,12 @@ static void publish_face(py::module_& m, const PointwiseOp& op, const PointwiseE
   f.policy = op.autocast == Casts::float32_on_gpu ? kFullOnCuda : Policy{};
   const std::string inside = text.substr(0, text.size() - 1);
   const char* out = text.find('*') == text.npos ? ", *, out=None)" : ", out=None)";
-  f.function = Signature::parse(inside + out);
-  f.function.out = int(f.function.parameters.size()) - 1;
+  if (is_any_of(op, WithoutOut{})) {
+    f.function = Signature::parse(text);
+  } else {
+    f.function = Signature::parse(inside + out);
+    f.function.out = int(f.function.parameters.size()) - 1;
+  }
   f.in_place = Signature::parse(name + "_" + text.substr(text.find('(')));
   for (int p = 0; p < op.parameters; ++p)
     Argument<Scalar>::read(f.function.parameters[std::size_t(op.inputs + p)].fallback,

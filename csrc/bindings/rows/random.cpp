@@ -156,7 +156,7 @@ tensor([5., 5.]))");
       m,
       {"random_(self, *, generator=None)", "random_(self, to, *, generator=None)",
        "random_(self, from, to, *, generator=None)"},
-      kMethod,
+      stored(kMethod),
       R"(Fills the tensor with random integers of [from, to), or all that the dtype holds exactly.
 
 Args:
@@ -250,7 +250,7 @@ tensor([ 1.5410, -0.2934, -2.1788]))");
        "requires_grad=False, pin_memory=False)",
        "randint(low, high, size, *, generator=None, out=None, dtype=None, layout=None, "
        "device=None, requires_grad=False, pin_memory=False)"},
-      kFunction,
+      stored(kFunction),
       R"(Random integers of the uniform distribution on [low, high).
 
 Args:
@@ -307,7 +307,7 @@ torch.Size([2, 3]))");
        "pin_memory=False, memory_format=None)",
        "randint_like(input, low, high, *, generator=None, dtype=None, layout=None, device=None, "
        "requires_grad=False, pin_memory=False, memory_format=None)"},
-      kFunction,
+      stored(kFunction),
       R"(randint() with the shape, dtype and device of input.
 
 Args:

@@ -16,7 +16,10 @@ using Whole = Tensor (*)(const Tensor&);
 using AlongDim = TensorPair (*)(const Tensor&, std::int64_t, bool);
 
 // Every sort here is stable, so `stable` changes nothing.
-TensorPair sort_op(const Tensor& x, std::int64_t dim, bool descending, Flag) {
+TensorPair sort_op(const Tensor& x, std::int64_t dim, bool descending) {
+  return sort(x, dim, descending);
+}
+TensorPair sort_stable(const Tensor& x, Flag, std::int64_t dim, bool descending) {
   return sort(x, dim, descending);
 }
 Tensor argsort_op(const Tensor& x, std::int64_t dim, bool descending) {
@@ -52,8 +55,10 @@ py::object unique_consecutive_op(const Tensor& x, bool return_inverse, bool retu
 }
 
 void bind_orders(py::module_& m) {
-  op<&sort_op>(
-      m, "sort(input, dim=-1, descending=False, *, stable=False, out=None) -> (values, indices)",
+  overloads<&sort_op, &sort_stable>(
+      m,
+      {"sort(input, dim=-1, descending=False, *, out=None) -> (values, indices)",
+       "sort(input, *, stable, dim=-1, descending=False, out=None) -> (values, indices)"},
       As::both,
       R"(The elements sorted along dim, and the index of each in input.
 

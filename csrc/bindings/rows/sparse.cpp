@@ -9,6 +9,7 @@
 #include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "ops/embedding.h"
+#include "ops/index/index.h"
 #include "ops/optim.h"
 
 namespace py = pybind11;
@@ -53,9 +54,19 @@ Tensor rows_of_table(const Tensor& weight, const Tensor& indices, std::int64_t p
   return *as_tensor(made.ptr());
 }
 
+Tensor gathered(const Tensor& input, std::int64_t dim, const Tensor& index) {
+  const GilHeld gil;
+  const auto module = py::module_::import("rushlight._sparse.gradients");
+  const py::object made =
+      module.attr("gathered")(py::reinterpret_steal<py::object>(wrap(Tensor(input))), dim,
+                              py::reinterpret_steal<py::object>(wrap(Tensor(index))));
+  return *as_tensor(made.ptr());
+}
+
 }  // namespace
 
 void bind_sparse(py::module_& m) {
+  sparse_gather = gathered;
   sparse_embedding = rows_of_table;
   clear_sparse = clear;
   m.def("_sparse_object", &sparse_object, py::arg("cls"), py::arg("size"), py::arg("like"));

@@ -4,6 +4,7 @@
 #include "bindings/data.h"
 #include "ops/ops.h"
 #include "signature.h"
+#include "unsigned.h"
 
 namespace py = pybind11;
 
@@ -41,24 +42,8 @@ static const DType* stored_in(PyObject* o, DType& found, bool takes_complex) {
   refuse_stored(name, dtype);
 }
 
-// Rows that give int64 for integers, or bools: torch lets them read uint16 to uint64 too. Called
-// with the operand as int64; null where there is none.
-static PyObject* call_with_int64(const Signature& s, const Call& call) {
-  if (s.name != "prod" && s.name != "cumsum" && s.name != "any" && s.name != "all") return nullptr;
-  const Tensor* t = as_tensor(call.values[0]);
-  if (!t || !is_only_stored(t->dtype()) || !is_integral(t->dtype()) || call.out != Py_None)
-    return nullptr;
-  for (std::size_t i = 0; i < s.count(); ++i)  // floats of numbers beyond int64
-    if (s.parameters[i].name == "dtype" && call.values[i] != Py_None && t->dtype() == DType::uint64)
-      return nullptr;
-  std::vector<PyObject*> values(call.values, call.values + s.count());
-  const auto cast = py::reinterpret_steal<py::object>(wrap(to(*t, DType::int64)));
-  values[0] = cast.ptr();
-  return s.call({.values = values.data(), .rest = call.rest, .is_method = call.is_method});
-}
-
 PyObject* call_of_stored(const Signature& s, const Call& call) {
-  if (PyObject* result = call_with_int64(s, call); result || PyErr_Occurred()) return result;
+  if (PyObject* result = call_of_unsigned(s, call)) return result;
   DType found;
   const auto check = [&](PyObject* o) {
     if (stored_in(o, found, s.row.complex)) refuse(s.name, found);

@@ -156,7 +156,19 @@ Tensor compute(Product product, const ConvShape& geometry, const Tensor& a, cons
   return out;
 }
 
-constexpr const char* kShown = "input weight stride padding dilation groups transposed";
+constexpr const char* kShown =
+    "input weight stride padding dilation groups transposed "
+    "output_padding bias_sym_sizes_opt";
+
+// How much longer than its windows need a transposed result is.
+OfDimensions output_padding_of(const ConvShape& s, int count) {
+  OfDimensions made{{}, count};
+  for (int d = 0; d < 3; ++d)
+    made.of[d] = s.in[d] - ((s.result[d] - 1) * s.stride[d] - 2 * s.padding[d] +
+                            s.dilation[d] * (s.kernel[d] - 1) + 1);
+  return made;
+}
+Shape sizes_of(const Tensor& bias) { return bias ? bias.shape() : Shape{0}; }  // as in torch
 
 // Where each number takes part in so many products, computing an activation again costs little.
 Saved kept_input(const Tensor& input, const Tensor& weight) {
@@ -182,28 +194,27 @@ Tensor forward(const ConvShape& s, const Tensor& input, const Tensor& weight, co
           },
           kept_input(input, weight), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
           of_dimensions(s.padding, sizes.rank - 2), of_dimensions(s.dilation, sizes.rank - 2),
-          s.groups, false),
+          s.groups, false, OfDimensions{{}, sizes.rank - 2}, sizes_of(bias)),
       input, weight, bias);
 }
 
 Tensor grad_input(const ConvShape& s, const Tensor& grad, const Tensor& weight, const Tensor& bias,
                   const Shape& sizes) {
-  return record("ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
-                showing(
-                    kShown,
-                    [s](Tensor g, Node& self, const Saved& y, const Saved& w) {
-                      Tensor of_grad, of_weight, of_bias;
-                      if (self.needs_input(0))
-                        of_grad = forward(s, g, w.get(), {}, y.get().shape());
-                      if (self.needs_input(1))
-                        of_weight = grad_weight(s, g, y.get(), w.get().shape());
-                      if (self.needs_input(2)) of_bias = bias_gradient(g);
-                      return Gradients(of_grad, of_weight, of_bias);
-                    },
-                    Saved(grad), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
-                    of_dimensions(s.padding, sizes.rank - 2),
-                    of_dimensions(s.dilation, sizes.rank - 2), s.groups, true),
-                grad, weight, bias);
+  return record(
+      "ConvolutionBackward0", compute(Product::grad_input, s, grad, weight, bias, sizes),
+      showing(
+          kShown,
+          [s](Tensor g, Node& self, const Saved& y, const Saved& w) {
+            Tensor of_grad, of_weight, of_bias;
+            if (self.needs_input(0)) of_grad = forward(s, g, w.get(), {}, y.get().shape());
+            if (self.needs_input(1)) of_weight = grad_weight(s, g, y.get(), w.get().shape());
+            if (self.needs_input(2)) of_bias = bias_gradient(g);
+            return Gradients(of_grad, of_weight, of_bias);
+          },
+          Saved(grad), Saved(weight), of_dimensions(s.stride, sizes.rank - 2),
+          of_dimensions(s.padding, sizes.rank - 2), of_dimensions(s.dilation, sizes.rank - 2),
+          s.groups, true, output_padding_of(s, sizes.rank - 2), sizes_of(bias)),
+      grad, weight, bias);
 }
 
 Tensor grad_weight(const ConvShape& s, const Tensor& input, const Tensor& grad,

@@ -8,6 +8,9 @@ namespace rushlight {
 // ---- index.cpp
 Tensor take(const Tensor& input, const Tensor& index);  // of the flat tensor; index's shape
 Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<std::int64_t> dim);
+// gather() whose gradient is sparse, made in Python: set by the bindings.
+inline Tensor (*sparse_gather)(const Tensor& input, std::int64_t dim,
+                               const Tensor& index) = nullptr;
 bool equal(const Tensor& input, const Tensor& other);  // equal.cpp: same shape, same elements
 // |input - other| <= atol + rtol * |other|, for each element and for all of them.
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan);

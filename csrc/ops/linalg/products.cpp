@@ -80,6 +80,16 @@ Saved kept_right(const Tensor& left, const Tensor& right) {
   return wants_grad(left) ? Saved(right) : Saved();
 }
 
+// Of a matrix, for its node to show.
+OfDimensions sizes_of(const Tensor& t) {
+  return {{0, t->shape[t.dim() - 2], t->shape[t.dim() - 1]}, 2};
+}
+OfDimensions strides_of(const Tensor& t) {  // as torch keeps them: where a gradient needs them
+  if (!wants_grad(t)) return {{}, 0};
+  const auto d = std::size_t(t.dim());
+  return {{0, t->strides[d - 2], t->strides[d - 1]}, 2};
+}
+
 // Of rows: (rows, ..., m, n) x (..., n, k) as one product, the rows joined to m.
 Tensor rows_product(const Tensor& g, const Tensor& right) {
   if (right.dim() == 2) {
@@ -152,7 +162,9 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
   const bool l_columns = is_transposed(left), r_columns = is_transposed(right);
   return record(
       name, std::move(out),
-      showing("self mat2",
+      showing(left.dim() == 3 ? "self mat2"
+                              : "self mat2 self_sym_sizes self_sym_strides mat2_sym_sizes "
+                                "mat2_sym_strides",
               both(
                   [l_columns, r_columns](Tensor g, Node& self, const Saved& l, const Saved& r) {
                     Tensor of_left, of_right;  // the second first: only that one may compute l
@@ -164,7 +176,8 @@ Tensor record_product(const char* name, Tensor out, const Tensor& left, const Te
                     return Gradients(self.needs_input(0) ? left_rows(rows.g, r.get()) : Tensor(),
                                      self.needs_input(1) ? right_rows(rows.g, l.once()) : Tensor());
                   }),
-              kept_left(left, right), kept_right(left, right)),
+              kept_left(left, right), kept_right(left, right), sizes_of(left), strides_of(left),
+              sizes_of(right), strides_of(right)),
       left, right);
 }
 
@@ -173,7 +186,9 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
   if (!needs_grad(input, left, right)) return out;
   const bool l_columns = is_transposed(left), r_columns = is_transposed(right);
   return record(name, std::move(out),
-                showing(left.dim() == 3 ? "batch1 batch2 beta alpha" : "mat1 mat2 beta alpha",
+                showing(left.dim() == 3 ? "batch1 batch2 beta alpha"
+                                        : "mat1 mat2 beta alpha mat1_sym_sizes mat1_sym_strides "
+                                          "mat2_sym_sizes mat2_sym_strides",
                         both(
                             [shape = input.shape(), l_columns, r_columns](
                                 Tensor g, Node& self, const Saved& l, const Saved& r, Scalar beta,
@@ -198,7 +213,8 @@ Tensor record_sum(const char* name, Tensor out, const Tensor& input, const Tenso
                                 of_right = scaled(right_rows(g, l.once()), alpha);
                               return Gradients(of_input, of_left, of_right);
                             }),
-                        kept_left(left, right), kept_right(left, right), beta, alpha),
+                        kept_left(left, right), kept_right(left, right), beta, alpha,
+                        sizes_of(left), strides_of(left), sizes_of(right), strides_of(right)),
                 input, left, right);
 }
 

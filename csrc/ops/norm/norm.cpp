@@ -99,6 +99,9 @@ struct Plan {
   bool inside = false;  // images whose channels lie innermost, and stay there
 
   Tensor dense(const Tensor& t) const { return inside ? channels_inside(t) : contiguous(t); }
+  View statistics(const Tensor& t, DType dtype) const {
+    return dense_view(t, dtype, batch ? shape.c : shape.n * shape.groups);
+  }
 };
 
 Gradients formula_gradients(const Plan& p, const Tensor& g, const Tensor& x, const Tensor& weight,
@@ -123,56 +126,82 @@ Gradients formula_gradients(const Plan& p, const Tensor& g, const Tensor& x, con
   return all;
 }
 
+// What a node of a norm shows, beside input and weight, under torch's names.
+struct ShownNorm {
+  const char* names = "";  // of all that record_norm() keeps
+  Tensor bias;
+  Shape normalized;                    // of layer norm
+  Tensor running_mean, running_var;    // of batch norm
+  std::int64_t n = 0, c = 0, plane = 0, groups = 0;  // of group norm
+};
+constexpr const char* kShownOfBatches[] = {  // in evaluation, in training
+    "input weight - - eps training running_mean running_var - - - - - - result1 result2",
+    "input weight result1 result2 eps training running_mean running_var"};
+constexpr const char* kShownOfGroups = "input weight result1 result2 eps - - - - - N C HxW group";
+constexpr const char* kShownOfLayers = "input weight result1 result2 - - - - bias normalized_shape";
+
+struct NoStatistics {
+  DType dtype;
+  Device device;
+};
+SavedValue value_of(const NoStatistics& n, Node&) { return empty({0}, n.dtype, n.device); }
+
 Tensor record_norm(const char* node, const Plan& plan, Tensor out, const Tensor& input,
                    const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                   const Tensor& invstd) {
+                   const Tensor& invstd, const ShownNorm& shown) {
+  if (!needs_grad(input, weight, bias)) return out;
   const Shape bias_shape = bias ? bias.shape() : Shape();
   const DType bias_dtype = bias ? bias.dtype() : DType::float32;
-  return record(node, std::move(out),
-                showing(
-                    "input weight",
-                    [plan, mean, invstd, bias_shape, bias_dtype](Tensor g, Node& self,
-                                                                 const Saved& x, const Saved& w) {
-                      const Tensor &input = x.get(), &weight = w.get();
-                      if (grad_enabled()) {
-                        Gradients all =
-                            formula_gradients(plan, g, input, weight, mean, invstd, self);
-                        all[2] = back_to(all[2], bias_shape, bias_dtype);
-                        return all;
-                      }
-                      Wanted out = wanted(self, input, plan.shape.c, plan.inside);
-                      if (input.numel() == 0 || input.device().is_meta()) {
-                        for (Tensor* t : {&out.input, &out.weight, &out.bias})
-                          if (*t && !t->device().is_meta()) zero_(*t);
-                      } else {
-                        const Tensor grad = plan.dense(g), dense = plan.dense(input);
-                        Parameter scale(weight, computed_in(input));
-                        const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
-                        const View gv = dense_view(grad, input.dtype(), count),
-                                   xv = dense_view(dense, input.dtype(), count), m = view_of(mean),
-                                   i = view_of(invstd);
-                        const View* factor = scale.get(computed_in(input), plan.shape.c);
-                        const NormKernels& kernels = *backend(input.device()).norm;
-                        const View *to_input = out.input_view(), *to_weight = out.weight_view(),
-                                   *to_bias = out.bias_view();
-                        const Unlocked unlocked(nanoseconds(input),
-                                                {&grad, &dense, &scale.tensor(), &mean, &invstd,
-                                                 &out.input, &out.weight, &out.bias});
-                        if (plan.batch)
-                          kernels.batch_norm_backward(plan.shape, gv, xv, factor, m, i,
-                                                      plan.training, to_input, to_weight, to_bias);
-                        else
-                          kernels.group_norm_backward(plan.shape, gv, xv, factor, m, i, to_input,
-                                                      to_weight, to_bias);
-                      }
-                      Gradients all;
-                      all[0] = out.input;
-                      if (out.weight) all[1] = back_to(out.weight, weight.shape(), weight.dtype());
-                      if (out.bias) all[2] = back_to(out.bias, bias_shape, bias_dtype);
-                      return all;
-                    },
-                    Saved(input), Saved(weight)),
-                input, weight, bias);
+  const NoStatistics none{mean.dtype(), mean.device()};
+  return record(
+      node, std::move(out),
+      showing(
+          shown.names,
+          [plan, bias_shape, bias_dtype](Tensor g, Node& self, const Saved& x, const Saved& w,
+                                         const Saved& averages, const Saved& deviations) {
+            const Tensor &input = x.get(), &weight = w.get();
+            const Tensor mean = contiguous(averages.get()), invstd = contiguous(deviations.get());
+            if (grad_enabled()) {
+              Gradients all = formula_gradients(plan, g, input, weight, mean, invstd, self);
+              all[2] = back_to(all[2], bias_shape, bias_dtype);
+              return all;
+            }
+            Wanted out = wanted(self, input, plan.shape.c, plan.inside);
+            if (input.numel() == 0 || input.device().is_meta()) {
+              for (Tensor* t : {&out.input, &out.weight, &out.bias})
+                if (*t && !t->device().is_meta()) zero_(*t);
+            } else {
+              const Tensor grad = plan.dense(g), dense = plan.dense(input);
+              Parameter scale(weight, computed_in(input));
+              const std::int64_t count = plan.shape.n * plan.shape.c * plan.shape.plane;
+              const View gv = dense_view(grad, input.dtype(), count),
+                         xv = dense_view(dense, input.dtype(), count),
+                         m = plan.statistics(mean, computed_in(input)),
+                         i = plan.statistics(invstd, computed_in(input));
+              const View* factor = scale.get(computed_in(input), plan.shape.c);
+              const NormKernels& kernels = *backend(input.device()).norm;
+              const View *to_input = out.input_view(), *to_weight = out.weight_view(),
+                         *to_bias = out.bias_view();
+              const Unlocked unlocked(nanoseconds(input),
+                                      {&grad, &dense, &scale.tensor(), &mean, &invstd, &out.input,
+                                       &out.weight, &out.bias});
+              if (plan.batch)
+                kernels.batch_norm_backward(plan.shape, gv, xv, factor, m, i, plan.training,
+                                            to_input, to_weight, to_bias);
+              else
+                kernels.group_norm_backward(plan.shape, gv, xv, factor, m, i, to_input, to_weight,
+                                            to_bias);
+            }
+            Gradients all;
+            all[0] = out.input;
+            if (out.weight) all[1] = back_to(out.weight, weight.shape(), weight.dtype());
+            if (out.bias) all[2] = back_to(out.bias, bias_shape, bias_dtype);
+            return all;
+          },
+          Saved(input), Saved(weight), Saved(mean), Saved(invstd), plan.eps, plan.training,
+          Saved(shown.running_mean), Saved(shown.running_var), Saved(shown.bias), shown.normalized,
+          shown.n, shown.c, shown.plane, shown.groups, none, none),
+      input, weight, bias);
 }
 
 // Images and volumes.
@@ -274,11 +303,15 @@ Tensor batch_norm(const Tensor& input, const MaybeTensor& weight, const MaybeTen
     moving_mean.finish();
     moving_var.finish();
   }
-  return record_norm("NativeBatchNormBackward0", plan, std::move(out), input, w, b, mean, invstd);
+  ShownNorm shown;
+  shown.names = kShownOfBatches[training];
+  shown.running_mean = value(running_mean), shown.running_var = value(running_var);
+  return record_norm("NativeBatchNormBackward0", plan, std::move(out), input, w, b, mean, invstd,
+                     shown);
 }
 
 static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, const Tensor& w,
-                      const Tensor& b);
+                      const Tensor& b, const ShownNorm& shown);
 
 namespace {
 
@@ -289,25 +322,30 @@ struct RecomputedNorm final : PackedValue {
       : plan(p), input(x), weight(w), bias(b) {}
   Tensor unpack() override {
     const GradMode off(false);
-    return grouped("", plan, input.get(), weight.get(), bias.get());
+    return grouped("", plan, input.get(), weight.get(), bias.get(), {});
   }
 };
 
 }  // namespace
 
 static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, const Tensor& w,
-                      const Tensor& b) {
+                      const Tensor& b, const ShownNorm& shown) {
   const DType dtype = computed_in(input);
   const Device device = input.device();
-  const std::int64_t rows = checked_mul(plan.shape.n, plan.shape.groups);
   Tensor out = empty_image(input.shape(), input.dtype(), device, plan.inside);
-  const Tensor mean = empty({rows}, dtype, device), invstd = empty({rows}, dtype, device);
+  Shape of_statistics{plan.shape.n, plan.shape.groups};  // as torch's nodes show them
+  if (shown.normalized.rank) {
+    of_statistics = input.shape();
+    for (int d = input.dim() - shown.normalized.rank; d < input.dim(); ++d) of_statistics[d] = 1;
+  }
+  const Tensor mean = empty(of_statistics, dtype, device),
+               invstd = empty(of_statistics, dtype, device);
   if (out.numel() != 0 && !device.is_meta()) {
     const GradMode off(false);
     const Tensor dense = plan.dense(input), to = plan.dense(out);
     Parameter scale(w, dtype), shift(b, dtype);
-    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(to), m = view_of(mean),
-               i = view_of(invstd);
+    const View x = dense_view(dense, out.dtype(), out.numel()), y = view_of(to),
+               m = plan.statistics(mean, dtype), i = plan.statistics(invstd, dtype);
     const View *factor = scale.get(dtype, plan.shape.c), *summand = shift.get(dtype, plan.shape.c);
     const NormKernels& kernels = *backend(device).norm;
     const Unlocked unlocked(nanoseconds(input),
@@ -315,7 +353,7 @@ static Tensor grouped(const char* node, const Plan& plan, const Tensor& input, c
     kernels.group_norm(plan.shape, x, factor, summand, plan.eps, m, i, y);
   }
   if (!plan.shape.centered) out = in_format_of(input, std::move(out));  // torch's rms norm alone
-  out = record_norm(node, plan, std::move(out), input, w, b, mean, invstd);
+  out = record_norm(node, plan, std::move(out), input, w, b, mean, invstd, shown);
   if (out->node && offers_recompute(out.numel(), out.dtype()))
     out->node->recompute = Ref<PackedValue>::adopt(new RecomputedNorm(plan, input, w, b));
   return out;
@@ -355,7 +393,10 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const MaybeTenso
                   false,
                   true,
                   inside};
-  return grouped("NativeGroupNormBackward0", plan, input, value(weight), value(bias));
+  ShownNorm shown;
+  shown.names = kShownOfGroups;
+  shown.n = n, shown.c = c, shown.plane = plane, shown.groups = num_groups;
+  return grouped("NativeGroupNormBackward0", plan, input, value(weight), value(bias), shown);
 }
 
 namespace {
@@ -402,8 +443,10 @@ Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Mayb
   check_floating(input, "LayerNormKernelImpl");
   check_parameter("layer_norm", input, weight, "weight");
   check_parameter("layer_norm", input, bias, "bias");
+  ShownNorm shown;
+  shown.names = kShownOfLayers, shown.bias = value(bias), shown.normalized = normalized_shape;
   return grouped("NativeLayerNormBackward0", row_plan(input, normalized_shape, eps, true), input,
-                 value(weight), value(bias));
+                 value(weight), value(bias), shown);
 }
 
 // As torch has it, of the numbers' squares, not those of their sizes.
@@ -432,7 +475,9 @@ Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const MaybeT
   const char* const node = input.device().is_cuda()              ? "FusedRmsNormBackward0"
                            : computed_in(input) == input.dtype() ? "MulBackward0"
                                                                  : "ToCopyBackward0";
-  return grouped(node, plan, input, value(weight), Tensor());
+  ShownNorm shown;
+  shown.names = "input weight";
+  return grouped(node, plan, input, value(weight), Tensor(), shown);
 }
 
 }  // namespace rushlight

@@ -40,7 +40,11 @@ Tensor of_stored(const PointwiseOp& op, const Input* in, const Scalar* parameter
   Tensor cast[2];
   Input operands[2] = {in[0], in[1]};
   for (int i = 0; i < 2; ++i) {
-    if (!in[i].tensor) continue;
+    if (!in[i].tensor) {  // as torch converts it
+      if (wide == DType::int64 && is_only_stored(*common) && *common != DType::uint64)
+        operands[i].scalar = item(to(scalar_tensor(in[i].scalar, DType::int64, kCpu), *common));
+      continue;
+    }
     cast[i] = to(*in[i].tensor, wide);
     operands[i].tensor = &cast[i];
   }

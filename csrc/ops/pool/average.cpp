@@ -45,6 +45,9 @@ Tensor average(const PoolShape& s, const char* node, const Tensor& input, const 
       showing(
           shown ? "kernel_size stride padding ceil_mode count_include_pad divisor_override" : "",
           [s, node, from = input.shape(), inside](Tensor g, Node&) {
+            if (s.adaptive)
+              check_some_result("adaptive_avg_pool",
+                                node == std::string_view(average_node(3, true)), g);
             return Gradients(average_backward(s, node, g, from, inside));
           },
           o.kernel, o.stride, o.padding, o.ceil_mode, s.count_include_pad,

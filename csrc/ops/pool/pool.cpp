@@ -88,6 +88,15 @@ Tensor max_indices(const PoolShape& s, const Tensor& input, const Shape& sizes) 
   return indices;
 }
 
+// What the node of max_with_codes() shows as its indices.
+struct IndicesOfInput {
+  PoolShape s;
+  Shape sizes;
+};
+SavedValue value_of(const IndicesOfInput& i, Node& node) {
+  return max_indices(i.s, std::get<Tensor>(node.saved_value(0)), i.sizes);
+}
+
 Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input, const Shape& sizes,
                       const ShownOptions& shown) {
   Tensor out = empty(sizes, input.dtype(), input.device());
@@ -96,7 +105,7 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
   return record(
       node, in_format_of(input, std::move(out)),
       showing(
-          shown.rank == 1 ? "" : "self kernel_size stride padding dilation ceil_mode",
+          shown.rank == 1 ? "" : "self kernel_size stride padding dilation ceil_mode result1",
           [s, codes](Tensor g, Node&, const Saved& x) {
             const Tensor& input = x.get();
             if (grad_enabled() && wants_grad(g))
@@ -112,7 +121,8 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
             }
             return Gradients(grad_input);
           },
-          Saved(input), shown.kernel, shown.stride, shown.padding, shown.dilation, shown.ceil_mode),
+          Saved(input), shown.kernel, shown.stride, shown.padding, shown.dilation, shown.ceil_mode,
+          IndicesOfInput{s, sizes}),
       input);
 }
 
@@ -132,17 +142,19 @@ std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s
       indices = in_format_of(input, std::move(indices));
     }
   }
-  out = record(node, std::move(out),
-               showing(
-                   shown.rank == 1 ? ""
-                   : s.adaptive    ? "result1"
-                                   : "result1 kernel_size stride padding dilation ceil_mode",
-                   [s, from = input.shape()](Tensor g, Node&, const Saved& at) {
-                     return Gradients(scatter_max(s, g, at.get(), from));
-                   },
-                   Saved(indices), shown.kernel, shown.stride, shown.padding, shown.dilation,
-                   shown.ceil_mode),
-               input);
+  out = record(
+      node, std::move(out),
+      showing(
+          shown.rank == 1 ? ""
+          : s.adaptive    ? "result1"
+                          : "result1 kernel_size stride padding dilation ceil_mode",
+          [s, from = input.shape(), volumes = shown.rank == 3](Tensor g, Node&, const Saved& at) {
+            if (s.adaptive) check_some_result("adaptive_max_pool", volumes, g);
+            return Gradients(scatter_max(s, g, at.get(), from));
+          },
+          Saved(indices), shown.kernel, shown.stride, shown.padding, shown.dilation,
+          shown.ceil_mode),
+      input);
   return {std::move(out), std::move(indices)};
 }
 

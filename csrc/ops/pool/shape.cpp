@@ -62,6 +62,14 @@ void refuse_integers(const Tensor& input, const char* kernel) {
                               "'");
 }
 
+void check_some_result(const char* pooling, bool of_volumes, const Tensor& grad) {
+  for (int d = 1; d < grad.dim(); ++d)
+    if (grad->shape[d] == 0)
+      fail<RuntimeError>(pooling, of_volumes ? 3 : 2, "d_backward(): Expected grad_output to have ",
+                         "non-zero size for non-batch dimensions, but grad_output has sizes ",
+                         grad.sizes(), " with dimension ", d, " being empty");
+}
+
 PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels) {
   PoolShape c = s;
   c.planes = s.planes / channels;

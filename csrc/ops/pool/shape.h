@@ -19,6 +19,9 @@ PoolShape with_channels_inside(const PoolShape& s, std::int64_t channels);
 // Whether a kernel takes this image, or these indices into it, so.
 bool pools_inside(const PoolShape& s, const Tensor& image);
 
+// RuntimeError where an adaptive pooling without results is to have a gradient.
+void check_some_result(const char* pooling, bool of_volumes, const Tensor& grad);
+
 // Of one dtype's kernel: NotImplementedError for integers.
 void refuse_integers(const Tensor& input, const char* kernel);
 

@@ -18,16 +18,29 @@ void require_floating(const Tensor& self, const char* kernel) {
 }
 
 // kernel(table, view, state) draws; `node` is the name of the step in the graph.
+bool is_wide_unsigned(const Tensor& t) {
+  return is_integral(t.dtype()) && is_only_stored(t.dtype());
+}
+// uint16 to uint64 as numbers with signs, for kernels that write whole words.
+Tensor with_signs(const Tensor& t) {
+  if (!is_wide_unsigned(t)) return t;
+  return view_dtype(t, t.dtype() == DType::uint16   ? DType::int16
+                       : t.dtype() == DType::uint32 ? DType::int32
+                                                    : DType::int64);
+}
+
 template <class Kernel>
 Tensor fill(const char* op, const char* node, const Tensor& self, const GeneratorRef& given,
             Kernel&& kernel) {
+  if (is_only_stored(self.dtype()) && !is_wide_unsigned(self)) refuse_stored(op, self.dtype());
   check_inplace(self, needs_grad(self), op);
   check_no_internal_overlap(self, op);
   if (self.numel() && !self.device().is_meta()) {
     Generator& g = generator_for(self.device(), given);
-    const View view = view_of(self);
+    const Tensor words = with_signs(self);
+    const View view = view_of(words);
     const Backend& b = backend(self.device());
-    const Unlocked unlocked(double(self.numel()), {&self});
+    const Unlocked unlocked(double(self.numel()), {&words});
     const GeneratorLock lock(g);
     kernel(*b.random, view, g.state);
   }
@@ -47,6 +60,9 @@ Bounds bounds_of(DType d) {
     case DType::int8: return {-128, 127, "signed char"};
     case DType::int16: return {-32768, 32767, "short"};
     case DType::int32: return {-(one << 31), (one << 31) - 1, "int"};
+    case DType::uint16: return {0, 65535, "short unsigned int"};
+    case DType::uint32: return {0, (one << 32) - 1, "unsigned int"};
+    case DType::uint64: return {0, std::numeric_limits<std::int64_t>::max(), "long unsigned int"};
     case DType::float16: return {-65504, 65504, "c10::Half"};
     case DType::bfloat16:
       return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
@@ -112,6 +128,7 @@ Tensor normal_(const Tensor& self, double mean, double std, const GeneratorRef& 
 }
 
 Tensor random_(const Tensor& self, const GeneratorRef& g) {
+  if (is_wide_unsigned(self)) refuse_stored("random_", self.dtype());
   return fill("random_", "RandomBackward2", self, g,
               [](const RandomKernels& k, const View& v, RandomState& s) { k.natural(v, s); });
 }

@@ -330,9 +330,18 @@ std::int64_t nonzero(const View& out, const View& in) {
   });
 }
 
+void repeat(const View& out, const View& counts) {
+  const auto* const n = counts.as<const std::int64_t>();
+  auto* to = out.as<std::int64_t>();
+  std::int64_t* const end = to + out.numel;
+  for (std::int64_t i = 0; i < counts.numel; ++i)
+    to = std::fill_n(to, std::clamp<std::int64_t>(read_once(n + i), 0, end - to), i);
+  std::fill(to, end, 0);
+}
+
 }  // namespace
 
-const IndexKernels cpu_index = {get,           put,    gather_elements, scatter_elements,
-                                count_nonzero, nonzero};
+const IndexKernels cpu_index = {get,           put,     gather_elements, scatter_elements,
+                                count_nonzero, nonzero, repeat};
 
 }  // namespace rushlight

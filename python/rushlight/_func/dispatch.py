@@ -11,6 +11,7 @@ import warnings
 from rushlight import _C, Tensor
 from rushlight._func.batched import METHODS, PROPERTIES, Level
 from rushlight._func.trees import mapped
+from rushlight._function_names import is_in_python, plain_name, without_alias
 from rushlight.overrides import redispatch_function
 
 RULES = {}
@@ -50,24 +51,14 @@ def rule(names, inside=False):
     return decorate
 
 
-@functools.cache
-def _aliases():
-    return {alias: row["name"] for row in _C._rows() for alias in row["aliases"]}
-
-
 @functools.lru_cache(2048)
 def _described(func):
     """(the function's name, its rule or None, whether it is written in Python)"""
-    name = getattr(func, "__name__", "?")
-    if name in ("__get__", "__set__", "__delete__"):
-        name = f"{name.strip('_')}.{func.__self__.__name__}"
-    elif name.startswith("__"):
-        name = _DUNDER.get(name) or (name if name in RULES else name.strip("_"))
-    kind = type(func).__name__
-    if kind in ("operation", "operation_method"):
+    name = plain_name(func, _DUNDER, RULES)
+    if is_in_python(func):
         return name, RULES.get(f"python.{name}"), True
     functional = getattr(func, "__module__", None) == "rushlight.nn.functional"
-    for known in (name, _aliases().get(name, name)):
+    for known in (name, without_alias(name)):
         found = (functional and RULES.get(f"F.{known}")) or RULES.get(known)
         if found:
             return known, found, False

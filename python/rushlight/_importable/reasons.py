@@ -88,10 +88,6 @@ REASONS = {
         "nothing has to be switched on or off",
     ),
     "kernels": ("it is a kernel of torch's own", "call the public operation of the same name"),
-    "windows": (
-        "in torch all of its windows count the first channel",
-        "use nn.LocalResponseNorm",
-    ),
     "xpu": ("there are no SYCL devices", 'use device="cpu" or "cuda"'),
     "files": (
         "its files are read by torchvision's own reader",

@@ -23,7 +23,7 @@ NAMES = {
         ("class", "archives", "PyTorchFileReader PyTorchFileWriter"),
         ("layout", "nested", "jagged"),
         ("layout", "sparse", "_mkldnn"),
-        ("raises", "sparse", "sparse_bsr_tensor sparse_bsc_tensor saddmm sspaddmm"),
+        ("raises", "sparse", "sparse_bsr_tensor sparse_bsc_tensor"),
         ("raises", "sparse", "ccol_indices_copy col_indices_copy crow_indices_copy"),
         ("raises", "sparse", "indices_copy row_indices_copy values_copy _sparse_sum"),
         ("dtype", "dtypes", "qint8(1) quint8(1) qint32(4) quint4x2(1) quint2x4(1)"),
@@ -331,8 +331,6 @@ NAMES = {
     ),
     "nested._internal.nested_tensor": (("class", "nested", "NestedTensor"),),
     "nested._internal.ops": (("raises", "nested", "extract_kwargs"),),
-    "nn": (("class", "windows", "CrossMapLRN2d"),),
-    "nn.modules": (("class", "windows", "CrossMapLRN2d"),),
     "nn.quantized": (
         ("class", "quantized", "BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d FloatFunctional"),
         ("class", "quantized", "FXFloatFunctional Linear QFunctional Quantize DeQuantize"),

@@ -209,7 +209,7 @@ def _tolerances(A, atol, rtol):
 
 
 @op("linalg", out=True)
-def pinv(input: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
+def pinv(input: Tensor, rcond=None, hermitian: bool = False, *, atol=None, rtol=None):
     """The pseudo-inverse (Moore-Penrose): of all x that minimise |A x - b|, pinv(A) b is the
     shortest.
 
@@ -232,7 +232,7 @@ def pinv(input: Tensor, rcond=None, hermitian=False, *, atol=None, rtol=None):
 
 
 @op("linalg", out=True)
-def matrix_rank(input: Tensor, tol=None, hermitian=False, *, atol=None, rtol=None):
+def matrix_rank(input: Tensor, tol=None, hermitian: bool = False, *, atol=None, rtol=None):
     """The number of singular values that are not 0 within the tolerances.
 
     Args:

@@ -5,6 +5,7 @@ own calls; else it is refused.
 import functools
 
 from rushlight import _C
+from rushlight._function_names import is_in_python, plain_name, without_alias
 from rushlight.overrides import redispatch_function
 
 RULES = {}
@@ -27,19 +28,10 @@ def rule(names):
     return decorate
 
 
-@functools.cache
-def _aliases():
-    return {alias: row["name"] for row in _C._rows() for alias in row["aliases"]}
-
-
 @functools.lru_cache(2048)
 def described(func):
     """(the name of a function as rules have it, its rule or None, whether it is in Python)"""
-    name = getattr(func, "__name__", "?")
-    if name in ("__get__", "__set__", "__delete__"):
-        name = f"{name.strip('_')}.{func.__self__.__name__}"
-    elif name.startswith("__"):
-        name = _SLOTS.get(name, name.strip("_"))
+    name = plain_name(func, _SLOTS, RULES)
     module = getattr(func, "__module__", None) or ""
     if module == "rushlight.autograd._backward":
         return name, RULES.get(f"autograd.{name}"), False
@@ -48,11 +40,10 @@ def described(func):
             known = f"{prefix}.{name.removeprefix(prefix + '_')}"
             break
     else:
-        known = name if name in RULES else _aliases().get(name, name)
+        known = name if name in RULES else without_alias(name)
         if known not in RULES and known.endswith("_"):
-            base = _aliases().get(known[:-1], known[:-1])
-            known = f"{base}_"
-    return name, RULES.get(known), type(func).__name__ in ("operation", "operation_method")
+            known = f"{without_alias(known[:-1])}_"
+    return name, RULES.get(known), is_in_python(func)
 
 
 def layout_of(values):

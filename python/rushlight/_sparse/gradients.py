@@ -229,6 +229,13 @@ def gradients(outputs, inputs, grad_outputs=None, **options):
     )
 
 
+def gathered(input, dim, index):
+    """torch.gather(sparse_grad=True): called by csrc/bindings/rows/index.cpp."""
+    from rushlight._sparse.table import Gather
+
+    return Gather.apply(input, dim, index)
+
+
 def rows_of_table(weight, indices, padding_idx, by_frequency):
     """torch.embedding(sparse=True): called by csrc/ops/embedding.cpp."""
     from rushlight._sparse.table import Embedding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rushlight._C import Tensor
-from rushlight._table import op
+from rushlight._table import Number, op
 
 _BACKEND = (
     "Could not run 'aten::{0}' with arguments from the 'CPU' backend.\n"
@@ -283,3 +283,39 @@ def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
             [1.]])
     """
     raise NotImplementedError(_BACKEND.format("hsmm"))
+
+
+@op("torch", "Tensor")
+def sspaddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """beta * input + alpha * mat1 @ mat2 of sparse matrices input and mat1, as a sparse one whose
+    entries are those of input and then those of the product.
+
+    Args:
+        input: sparse.
+        mat1: sparse.
+        mat2: dense.
+
+    Shape: mat1 (n, m), mat2 (m, p), input and output (n, p).
+
+    >>> x = torch.eye(2).to_sparse()
+    >>> torch.sspaddmm(x, x, torch.ones(2, 2)).to_dense()
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
+    raise NotImplementedError(_BACKEND.format("sspaddmm"))
+
+
+@op("torch")
+def saddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """sspaddmm().
+
+    >>> x = torch.eye(2).to_sparse()
+    >>> torch.saddmm(x, x, torch.ones(2, 2)).to_dense()
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
+    return input.sspaddmm(mat1, mat2, beta=beta, alpha=alpha)

@@ -191,6 +191,42 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     return (given if beta == 1 else given * beta) + product
 
 
+@rule("sspaddmm")
+def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta * input + alpha * mat1 @ mat2, the entries of input and those of the product."""
+    for name, x, sparse in (("mat1", mat1, True), ("mat2", mat2, False)):
+        if is_sparse(x) is not sparse:
+            words = "sparse", "Strided"
+            raise RuntimeError(
+                f"sspaddmm: expected '{name}' to have {words[0] if sparse else 'strided'} layout, "
+                f"got '{name}' with layout {words[1] if sparse else 'Sparse'}"
+            )
+    if not isinstance(input, Coordinates) or not isinstance(mat1, Coordinates):
+        refuse("sspaddmm", (input, mat1, mat2), {})
+    wanted = (mat1._size[0], mat2.shape[1])
+    if mat1._size[1] != mat2.shape[0]:
+        raise RuntimeError(
+            f"sspaddmm: Argument #3: Expected dim 0 size {mat1._size[1]}, got {mat2.shape[0]}"
+        )
+    for dim, size in enumerate(wanted):
+        if input._size[dim] != size:
+            raise RuntimeError(
+                f"sspaddmm: Argument #1: Expected dim {dim} size {size}, got {input._size[dim]}"
+            )
+    _check(mat1, mat2)
+    rows, inner, values = _entries(checked(coalesced(mat1)))
+    width = wanted[1]
+    products = values.unsqueeze(1) * mat2.index_select(0, inner)
+    places = _C.stack(
+        [rows.repeat_interleave(width), _C.arange(width, device=rows.device).repeat(len(rows))]
+    )
+    return coordinates(
+        _C.cat([input._i, places], 1),
+        _C.cat([input._v * beta, products.reshape(-1) * alpha]),
+        wanted,
+    )
+
+
 @rule("linear")
 def linear(input, weight, bias=None):
     """A dense layer on a sparse input."""

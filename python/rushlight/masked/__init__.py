@@ -6,28 +6,8 @@ tensor(5.)
 """
 
 from rushlight.masked import _ops as _ops
-from rushlight.masked._moments import mean, median, norm, normalize, std, var
-from rushlight.masked._reductions import (
-    amax,
-    amin,
-    argmax,
-    argmin,
-    cumprod,
-    cumsum,
-    log_softmax,
-    logaddexp,
-    logsumexp,
-    prod,
-    softmax,
-    softmin,
-    sum,
-)
-
-__all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp",
-    "logsumexp", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum",
-    "var",
-]  # fmt: skip
+from rushlight.masked._ops import *  # noqa: F403
+from rushlight.masked._ops import __all__ as __all__
 
 
 def __getattr__(name):

@@ -1,7 +1,6 @@
-"""Batch normalisation over all ranks of a process group, and its gradient.
-
-Each rank sends mean, variance and count of its share, so that shares may differ, or be empty;
-backward sends two sums for each channel.
+"""Batch normalisation over all ranks of a process group, and its gradient: each rank sends mean,
+variance and count of its share, so that shares may differ, or be empty; backward sends two sums for
+each channel. And the older response norm of images.
 """
 
 from __future__ import annotations
@@ -76,3 +75,38 @@ def _dims(x):
 def _column(values, x):
     """One value for each channel, to be broadcast with x."""
     return values.view(1, -1, *[1] * (x.dim() - 2))
+
+
+class CrossMapLRN2d(Function):
+    """x / (k + alpha * mean of x^2 over neighbouring channels)^beta, as torch computes it: nothing
+    takes the first channel's square out of a sum again, and backward's windows lie one channel off.
+    """
+
+    @staticmethod
+    def forward(ctx, input, size, alpha=1e-4, beta=0.75, k=1):
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        square = input.square()
+        channels, reach = input.size(1), (size + 1) // 2
+        steps = rushlight.zeros_like(square)  # from one channel's sum to the next one's
+        steps[:, 0] = square[:, :reach].sum(1)
+        if channels > reach:
+            steps[:, 1 : channels - reach + 1] += square[:, reach:]
+            steps[:, reach + 1 :] -= square[:, 1 : channels - reach]
+        scale = steps.cumsum(1) * (alpha / size) + k
+        output = input * scale.pow(-beta)
+        ctx.save_for_backward(input, output, scale)
+        ctx.size, ctx.alpha, ctx.beta = size, alpha, beta
+        return output
+
+    @staticmethod
+    def backward(ctx, gradient):
+        input, output, scale = ctx.saved_tensors
+        ahead = (ctx.size + 1) // 2
+        ratio = rushlight.nn.functional.pad(
+            gradient * output / scale, (0, 0, 0, 0, ahead, ctx.size - 1 - ahead)
+        )
+        sums = ratio.unfold(1, ctx.size, 1).sum(-1)
+        factor = 2 * ctx.alpha * ctx.beta / ctx.size
+        of_input = scale.pow(-ctx.beta) * gradient - factor * input * sums
+        return of_input, None, None, None, None

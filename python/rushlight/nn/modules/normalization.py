@@ -6,7 +6,7 @@ from rushlight.nn import init
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _shape(normalized_shape):
@@ -45,6 +45,43 @@ class LocalResponseNorm(Module):
 
     def forward(self, input):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """torch's older LocalResponseNorm of images: from channel (size + 1) // 2 on, the first
+    channel is in every sum, and the gradient is not that of the result. Use LocalResponseNorm.
+
+    Args:
+        size: number of channels in a sum.
+        alpha: factor of the mean.
+        beta: exponent.
+        k: added to the mean.
+
+    Shape: (n, c, h, w) to the same.
+
+    >>> torch.nn.CrossMapLRN2d(3)(torch.ones(1, 2, 1, 1)).shape
+    torch.Size([1, 2, 1, 1])
+    """
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size, alpha=0.0001, beta=0.75, k=1):
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input):
+        from rushlight.nn.modules._functions import CrossMapLRN2d as function
+
+        return function.apply(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
