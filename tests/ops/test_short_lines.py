@@ -59,8 +59,8 @@ def test_order_of_short_lines(n, dtype, device):
             down = [sorted(range(n), key=lambda i, r=row: from_above(r[i])) for row in rows]
             nans = [sum(v != v for v in row) for row in rows]
             for x in layouts(values, device):
-                assert x.sort(1, stable=True).indices.tolist() == up
-                assert x.sort(1, descending=True, stable=True).indices.tolist() == down
+                assert x.sort(dim=1, stable=True).indices.tolist() == up
+                assert x.sort(dim=1, descending=True, stable=True).indices.tolist() == down
                 middle = x.median(1).indices.tolist()
                 past = x.nanmedian(1).indices.tolist()
                 for i, order in enumerate(up):

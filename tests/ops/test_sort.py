@@ -18,7 +18,7 @@ def test_sort_as_torch(dtype, layout, device):
     ours, theirs = both(LAYOUTS[layout], dtype, device)
     for d in range(-max(1, theirs.dim()), max(1, theirs.dim())):
         for descending in (False, True):
-            a = ours.sort(d, descending, stable=True)
+            a = ours.sort(dim=d, descending=descending, stable=True)
             same_as_torch(a, torch.sort(theirs, dim=d, descending=descending, stable=True))
             b = ours.argsort(dim=d, descending=descending, stable=True)
             same_as_torch(b, theirs.argsort(dim=d, descending=descending, stable=True))
@@ -76,7 +76,7 @@ def test_lines_of_every_length(dtype, device):
         x = (rushlight.arange(9 * n) * 37 % 101 % 7).to(dtype).reshape(9, n)
         for given in (x, rushlight.cat([x, x], 1)[:, ::2], x.t().contiguous().t()):
             for descending in (False, True):
-                values, indices = given.to(device).sort(1, descending, stable=True)
+                values, indices = given.to(device).sort(dim=1, descending=descending, stable=True)
                 for row, v, i in zip(
                     given.tolist(), values.tolist(), indices.tolist(), strict=True
                 ):

@@ -90,7 +90,7 @@ def _():
 @row("sort", f"{CUDA}sort/sort.cu, {CUDA}sort/radix_sort.cu")
 def _():
     for x in (torch.randn(5, 301), torch.randint(-9, 9, (7, 1025)), torch.randn(many(1 << 21))):
-        same(lambda x: [*x.sort(-1, stable=True), x.topk(3, -1).values, x.median()], x)
+        same(lambda x: [*x.sort(dim=-1, stable=True), x.topk(3, -1).values, x.median()], x)
     x = torch.randint(0, 50, (many(1 << 18),))
     same(lambda x: list(torch.unique(x, return_inverse=True, return_counts=True)), x)
     same(lambda x: [torch.bincount(x), torch.searchsorted(torch.unique(x), x)], x)
