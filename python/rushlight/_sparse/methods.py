@@ -285,7 +285,7 @@ def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
     raise NotImplementedError(_BACKEND.format("hsmm"))
 
 
-@op("torch", "Tensor")
+@op("torch", "Tensor", out=True)
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
@@ -296,6 +296,8 @@ def sspaddmm(
         input: sparse.
         mat1: sparse.
         mat2: dense.
+        beta: factor of input.
+        alpha: factor of the product.
 
     Shape: mat1 (n, m), mat2 (m, p), input and output (n, p).
 
@@ -307,7 +309,7 @@ def sspaddmm(
     raise NotImplementedError(_BACKEND.format("sspaddmm"))
 
 
-@op("torch")
+@op("torch", out=True)
 def saddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
