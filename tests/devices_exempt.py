@@ -18,6 +18,7 @@ OPS = {
         test_complex_numbers.py::test_refused_with_torchs_type
         test_complex_tensors.py::test_refused_with_torchs_type
         test_numbers_that_fit.py::test_the_refusal_says_what_fits
+        test_arguments.py::test_what_torch_refuses_by_type
     """,
     "a warning that comes once in a process": "test_old_orders.py::test_it_warns_once",
     "the generator of the CPU: its states, and streams that are torch's there alone": """

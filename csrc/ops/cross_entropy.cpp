@@ -262,7 +262,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
   Operands o = operands("cross_entropy", "log_softmax_lastdim_kernel_impl", input, target, weight,
                         ignore_index);
   o.shape.label_smoothing = label_smoothing;
-  const Sums s = empty_sums(o);
+  Sums s = empty_sums(o);
   if (!input.device().is_meta()) {
     const View x = input_view(o), t = target_view(o), l = view_of(s.losses),
                e = view_of(s.log_sums), r = view_of(s.totals);
@@ -276,11 +276,14 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
   const char* last = label_smoothing > 0 ? "AddBackward0"
                      : o.planes          ? "NllLoss2DBackward0"
                                          : "NllLossBackward0";
+  Tensor result = result_of(o, s, reduction);
+  TotalWeight total{s.totals, reduction};
+  Planes targets{target, true, o.planes};
   return record(
-      last, result_of(o, s, reduction),
+      last, std::move(result),
       showing(
           label_smoothing > 0 ? "-" : "- self reduction ignore_index target weight total_weight",
-          [o, s, reduction](Tensor g, Node&, const Saved& x) {
+          [o = std::move(o), s = std::move(s), reduction](Tensor g, Node&, const Saved& x) {
             const Tensor& input = x.get();
             if (grad_enabled()) return Gradients(gradient_formula(o, input, g, reduction));
             Tensor out = empty(input.sizes(), input.dtype(), input.device());
@@ -297,8 +300,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
             return Gradients(out);
           },
           Saved(input), LogProbabilities(), std::int64_t(reduction), ignore_index,
-          Planes{target, true, o.planes}, weight.value_or(Tensor()),
-          TotalWeight{s.totals, reduction}),
+          std::move(targets), weight.value_or(Tensor()), std::move(total)),
       input);
 }
 

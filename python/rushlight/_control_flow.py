@@ -15,6 +15,8 @@ def cond(pred, true_fn, false_fn, operands=()):
         false_fn: a function of the operands; in torch, its result must have true_fn's shapes.
         operands: a tuple or list of tensors, or of lists, tuples and dicts of tensors.
 
+    Shape: whatever the functions take and give.
+
     Raises:
         RuntimeError: if pred is neither, a function is none, or an operand is no tensor.
 

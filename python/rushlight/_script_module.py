@@ -1,6 +1,6 @@
 """torch.jit.ScriptModule as a base class: its methods run in Python, as all do here."""
 
-from rushlight.jit import save
+import rushlight
 from rushlight.nn import Module
 
 __all__ = ["ScriptModule"]
@@ -26,4 +26,4 @@ class ScriptModule(Module):
             f: a path or a file.
             kwargs: of torch.jit.save().
         """
-        save(self, f, **kwargs)
+        rushlight.jit.save(self, f, **kwargs)

@@ -319,7 +319,7 @@ def test_in_place(op, device):
     assert close(flat(g), flat(plain), 1e-12)
 
 
-@by_name([op for op in PUBLIC if op["visible"] != {"functional"}])
+@by_name([op for op in PUBLIC if op["visible"] != {"functional"} and op["name"] != "rsub"])
 def test_out(op, device):
     dtype = "int64" if op["takes"] in ("integers", "shifts") else "float32"
     x = make(rl, op, values(op, dtype), dtype, device=device)

@@ -12,7 +12,7 @@ MOVED = """__contains__ _pad_circular allclose argsort atleast_1d atleast_2d atl
     block_diag cartesian_prod constant_pad_nd corrcoef count_nonzero cov cumprod diag diag_embed
     diagflat float_power embedding index_select isclose isin kron log_softmax logsumexp meshgrid
     msort nan_to_num_ nansum outer pad polygamma positive randint_like repeat_interleave round_
-    slice_scatter softmax sort unique unique_consecutive""".split()
+    slice_scatter softmax sort unique unique_consecutive vander""".split()
 OF_UNSIGNED = (
     POINTWISE | ALIASES | set("__rdiv__ sum prod cumsum any all".split() + MADE_OF_THEM + MOVED)
 )

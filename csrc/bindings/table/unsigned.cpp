@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "bindings/data.h"
-#include "kernels/pointwise/names.h"
 #include "ops/ops.h"
 #include "ops/pointwise/checks.h"
 #include "ops/pointwise/pointwise.h"
@@ -125,9 +124,7 @@ struct Unsigned {
                                     : DType::int64;
   }
   Tensor turned(const Tensor& t) const {
-    if (row.way != Way::order) return t;
-    const int bits = int(8 * item_size(dtype));
-    return apply<BitwiseXor>(t, Scalar(std::int64_t(~std::uint64_t(0) << (bits - 1))));
+    return row.way == Way::order ? with_first_bit_turned(t) : t;
   }
   Tensor changed(const Tensor& t) const {
     switch (row.way) {

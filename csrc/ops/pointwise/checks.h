@@ -21,6 +21,8 @@ void check_difference(const PointwiseOp& op, const Input* in, DType common);
 Tensor of_unsigned(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
 // The same where one is complex (complex.cpp).
 Tensor of_complex(const PointwiseOp& op, const Input* in, const Scalar* parameters, Into into);
+// Signed integers whose first bit is turned over: in the order of the unsigned ones before.
+Tensor with_first_bit_turned(const Tensor& t);
 // Writing to `out` while reading `in`: fine if they are the same elements in the same order or
 // share none; torch's error if they are not; true if only a copy of `in` makes it safe.
 bool needs_copy(const Tensor& out, const Tensor& in);

@@ -103,4 +103,9 @@ Tensor of_unsigned(const PointwiseOp& op, const Input* in, const Scalar* paramet
   return is_of_bits(op) ? as_bits(op, in, parameters, common) : Tensor();
 }
 
+Tensor with_first_bit_turned(const Tensor& t) {
+  const auto bits = 8 * item_size(t.dtype());
+  return apply<BitwiseXor>(t, Scalar(std::int64_t(~std::uint64_t(0) << (bits - 1))));
+}
+
 }  // namespace rushlight
