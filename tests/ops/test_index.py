@@ -145,3 +145,25 @@ def test_indices_and_rows_in_lines(device):
         if len(shape) > 1:
             turned = at.mT.contiguous().mT.to(device)
             assert x[turned].tolist() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_written_by_several_threads(device, threads):
+    """Several of which are one row: in their order, whichever way both sides lie in memory."""
+    before = rl.get_num_threads()
+    rl.set_num_threads(threads)
+    try:
+        x, rows = numbers("float32", 90, 1100), numbers("float32", 400, 1100)
+        at = indices(90, 400)
+        added, set_to = x.numpy().copy(), x.numpy().copy()
+        np.add.at(added, at.numpy(), rows.numpy())
+        for i, row in zip(at.tolist(), rows.numpy(), strict=True):
+            set_to[i] = row
+        for turned in (False, True):
+            ours, theirs = (t.mT.contiguous().mT if turned else t for t in (x, rows))
+            ours, theirs, where = (t.to(device) for t in (ours, theirs, at))
+            assert (ours.index_add(0, where, theirs).cpu().numpy() == added).all()
+            if not ours.is_cuda:  # a GPU says not which of several stays
+                assert (ours.index_copy(0, where, theirs).numpy() == set_to).all()
+    finally:
+        rl.set_num_threads(before)

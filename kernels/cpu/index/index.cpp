@@ -151,6 +151,8 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
   return bad;
 }
 
+constexpr std::int64_t kPartElements = 65536, kFewest = 64;  // of a part; of a run in it
+
 // One position after the other: where two name the same element, the last one stays, or all add up.
 BadIndex put(const View& self, const View& values, const IndexList& list, bool accumulate) {
   if (list.count == 1 && self.rank == 1 && list.of[0].rank == 1) {  // what scatter does
@@ -165,27 +167,39 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   if (bad.which >= 0) return bad;
   const Rest r = rest_of(self, values, list);
   const int rank = list.of[0].rank;
+  // Runs in parts, each of which a thread writes for all positions, in their order.
+  const std::int64_t all = std::int64_t(offsets.size());
+  const std::int64_t parts =
+      r.rank ? 1
+             : std::clamp<std::int64_t>(
+                   std::min(all * r.length / kPartElements, r.length / kFewest), 1, num_threads());
   const auto run = [&]<class S>(Type<S>, auto write, auto write_one) {
-    Positions<1> at(rank, values.sizes, {values.strides});
-    Interruptible interruptible;
     if (r.rank == 0) {  // single elements, or runs
-      const std::int64_t all = std::int64_t(offsets.size());
-      for (std::int64_t i = 0; i < all;) {
-        const std::int64_t n = std::min(all - i, at.left()), step = at.step(0);
-        const std::int64_t* const to = &offsets[std::size_t(i)];
-        const S* const from = values.as<const S>() + at.offset[0];
-        if (r.numel == 1)
-          for (std::int64_t k = 0; k < n; ++k) write_one(self.as<S>() + to[k], from + k * step);
-        else
-          for (std::int64_t k = 0; k < n; ++k) write(self.as<S>() + to[k], from + k * step);
-        at.skip(n), i += n;
-        interruptible.done(n * r.numel);
-      }
+      parallel_for(parts, 1, [&](std::int64_t part, std::int64_t last) {
+        const std::int64_t first = r.length * part / parts;
+        const std::int64_t length = r.length * last / parts - first;
+        Positions<1> at(rank, values.sizes, {values.strides});
+        Interruptible interruptible;
+        for (std::int64_t i = 0; i < all;) {
+          const std::int64_t n = std::min(all - i, at.left()), step = at.step(0);
+          const std::int64_t* const to = &offsets[std::size_t(i)];
+          S* const written = self.as<S>() + first * r.self_step;
+          const S* const from = values.as<const S>() + at.offset[0] + first * r.other_step;
+          if (r.numel == 1)
+            for (std::int64_t k = 0; k < n; ++k) write_one(written + to[k], from + k * step);
+          else
+            for (std::int64_t k = 0; k < n; ++k) write(written + to[k], from + k * step, length);
+          at.skip(n), i += n;
+          interruptible.done(n * length);
+        }
+      });
       return;
     }
+    Positions<1> at(rank, values.sizes, {values.strides});
+    Interruptible interruptible;
     for (const std::int64_t offset : offsets) {
       each_run(r, offset, at.offset[0], [&](std::int64_t s, std::int64_t v) {
-        write(self.as<S>() + s, values.as<const S>() + v);
+        write(self.as<S>() + s, values.as<const S>() + v, r.length);
       });
       at.next();
       interruptible.done(r.numel);
@@ -194,15 +208,18 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
   if (!accumulate)
     dispatch_size(self.dtype, [&]<class S>(Type<S> t) {
       run(
-          t, [&](S* to, const S* from) { copy_run(to, r.self_step, from, r.other_step, r.length); },
+          t,
+          [&](S* to, const S* from, std::int64_t length) {
+            copy_run(to, r.self_step, from, r.other_step, length);
+          },
           [](S* to, const S* from) { *to = *from; });
     });
   else
     dispatch_all(self.dtype, [&]<class S>(Type<S> t) {
       run(
           t,
-          [&](S* to, const S* from) {
-            combine_run(to, r.self_step, from, r.other_step, r.length, ScatterMode::add);
+          [&](S* to, const S* from, std::int64_t length) {
+            combine_run(to, r.self_step, from, r.other_step, length, ScatterMode::add);
           },
           add_to<S>);
     });
