@@ -74,15 +74,27 @@ struct Slab : Tiling<T> {  // of the depth
     return {b.data + (first_of(p) - b.first) * left.cols, width_of(p)};
   }
   // What is read after panel p, of panels up to p1: the next one, or what it will be copied from.
-  Panel after(Index p, Index p1, Copies b) const {
-    if (p + 1 < p1) return panel_of(p + 1, b);
-    if (p + 1 == panels) return {right.data, 0};
-    return {right.data + first_of(p + 1) * right.col_stride,
-            right.row_stride == 1 ? width_of(p) : right.row_stride};
+  struct Next {
+    const T* data;
+    Index step;  // of what is fetched
+    Index lines, apart;  // which the tiles share
+    const T* of(Index tile, Index tiles) const { return data + lines * tile / tiles * apart; }
+  };
+  Next after(Index p, Index p1, Copies b) const {
+    const Index k = left.cols;
+    if (p + 1 == panels) return {right.data, 0, 0, 0};
+    if (p + 1 < p1) {
+      const Panel panel = panel_of(p + 1, b);
+      return {panel.data, panel.step, k, panel.step};
+    }
+    const T* const from = right.data + first_of(p + 1) * right.col_stride;
+    if (right.row_stride == 1) return {from, width_of(p), width_of(p), right.col_stride};
+    return {from, right.row_stride, k, right.row_stride};
   }
 
-  // Blocks [b0, b1) by panels [p0, p1).
-  void multiply(Index b0, Index b1, Index p0, Index p1, Copies b) const {
+  // Blocks [b0, b1) by panels [p0, p1). The first panel meets rows that no cache has, if they are
+  // far: it fetches the next ones, and the others the next panel.
+  void multiply(Index b0, Index b1, Index p0, Index p1, Copies b, bool far = true) const {
     const Index k = left.cols, first = b0 * height, last = std::min(out.rows, b1 * height);
     Scratch<T> a(std::size_t(left_here ? 1 : (b1 - b0) * height * k));
     if (!left_here)
@@ -94,7 +106,7 @@ struct Slab : Tiling<T> {  // of the depth
     Scratch<T> near(std::size_t(wide * (k + 1)));  // a panel, and what is not kept of others
     for (Index p = p0; p < p1; ++p) {
       const Index c = first_of(p), width = width_of(p), cols = std::min(width, out.cols - c);
-      const Panel next = after(p, p1, b);
+      const Next next = after(p, p1, b);
       const Index most = tile_rows(p), tiles = (last - first + most - 1) / most;
       for (Index r = first; r < last; r += most) {
         const Index rows = std::min(most, last - r);
@@ -102,31 +114,30 @@ struct Slab : Tiling<T> {  // of the depth
         const bool here = p < packed_from && r == first, copies = here && r + rows < last;
         const Panel panel = !here && p < packed_from ? Panel{near.data(), wide} : panel_of(p, b);
         const Index tile = (r - first) / most;
-        // The first panel meets rows that no cache has: it fetches the next ones instead.
-        const bool fetches_rows = p == p0 && reads_rows && r + most < out.rows;
+        const bool fetches_rows = far && p == p0 && reads_rows && r + most < out.rows;
         const Index every = is_wide ? 4 : 1;
         const Index packed_at = (r - first) / height * height * k + (r - first) % height;
-        const TileOf<T> t{left_here ? left.data + r * left.row_stride : a.data() + packed_at,
-                          left.row_stride,
-                          left_here ? left.col_stride
-                          : is_wide ? height
-                                    : rows,
-                          panel.data,
-                          panel.step,
-                          k,
-                          out.data + r * out.row_stride + c,
-                          out.row_stride,
-                          to.added.data + r * to.added.row_stride + c,
-                          to.added.row_stride,
-                          to.alpha,
-                          to.beta,
-                          first_lanes(cols - width + lanes),
-                          near.data() + (copies ? 0 : wide * k),
-                          copies ? wide : 0,
-                          fetches_rows ? left.data + (r + most) * left.row_stride
-                                       : next.data + k * tile / tiles * next.step,
-                          fetches_rows ? every * most * left.row_stride / k : next.step,
-                          fetches_rows ? every : tiles};
+        const TileOf<T> t{
+            left_here ? left.data + r * left.row_stride : a.data() + packed_at,
+            left.row_stride,
+            left_here ? left.col_stride
+            : is_wide ? height
+                      : rows,
+            panel.data,
+            panel.step,
+            k,
+            out.data + r * out.row_stride + c,
+            out.row_stride,
+            to.added.data + r * to.added.row_stride + c,
+            to.added.row_stride,
+            to.alpha,
+            to.beta,
+            first_lanes(cols - width + lanes),
+            near.data() + (copies ? 0 : wide * k),
+            copies ? wide : 0,
+            fetches_rows ? left.data + (r + most) * left.row_stride : next.of(tile, tiles),
+            fetches_rows ? every * most * left.row_stride / k : next.step,
+            fetches_rows ? every : tiles};
         multiply_tile(t, order, rows, vectors_of(p), copies);
       }
     }
@@ -167,7 +178,8 @@ struct Slab : Tiling<T> {  // of the depth
           const Copies copies{b.data(), first_of(std::max(p, packed_from))};
           pack_right(p, q, copies);
           for (Index block = 0; block < blocks; block += near ? blocks : chunk())
-            multiply(block, near ? blocks : std::min(blocks, block + chunk()), p, q, copies);
+            multiply(block, near ? blocks : std::min(blocks, block + chunk()), p, q, copies,
+                     p == p0);
         }
       }
     });

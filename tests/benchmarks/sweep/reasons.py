@@ -67,9 +67,9 @@ REASONS = (
         ("matmul by a transposed", "bmm", "stack by matrix", "tall by thin", "Linear"),
         False,
         "Products: both libraries do 0.8 to 0.95 of what a core multiplies in registers "
-        "(matrices of 128: 131 GFLOP/s and Intel's 143, of 1000: 137 and 137, where registers do "
-        "160 to 175). What is left is the time in which operands are copied in the order of a "
-        "tile, a tenth at 128.",
+        "(matrices of 128: 131 GFLOP/s and Intel's 143, of 1000: 155 and 151, where registers do "
+        "160 to 175; tiles of 6 rows by four vectors since 30 November). What is left is the time "
+        "in which operands are copied in the order of a tile, a tenth at 128.",
     ),
     Reason(
         ("Conv2d 1x1", "Conv2d dilated", "Conv3d"),
@@ -106,6 +106,13 @@ REASONS = (
         "bfloat16: expm1 to the last bit also near 0; a similarity is seven passes, as PyTorch's, "
         "whose sums of bfloat16 are a fifth quicker.",
         ("contiguous", "transposed", "broadcast"),
+    ),
+    Reason(
+        ("grid_sample",),
+        False,
+        "A strided image is copied to a dense one before it is sampled, a third of the time: taps "
+        "are offsets of 32 bits in a dense plane, four for each position and all channels.",
+        ("strided",),
     ),
     Reason(
         ("SGD step", "SGD momentum"),
