@@ -76,6 +76,8 @@ def test_computed(call, dtype, device):
 
     ours, theirs = found(rushlight, device), ask(found)
     assert ours[:2] == theirs[:2]
+    if "rand" in call and device != "cpu":  # a GPU's generator is another
+        return
     if "float" not in theirs[0]:
         assert ours == theirs
         return
