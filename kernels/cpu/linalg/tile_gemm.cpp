@@ -160,7 +160,9 @@ struct Slab : Tiling<T> {  // of the depth
                                  : all < 64 * kWorthwhile ? threads
                                                           : 2 * threads,
                                  all / kTaskProducts);
-    if (near || all < 2 * kWorthwhile || (threads > 1 && all <= 8 * threads * kTaskProducts))
+    // Of many far rows each thread reads its own: by columns all would read them all.
+    if (near || all < 2 * kWorthwhile ||
+        (threads > 1 && !is_wide && all <= 8 * threads * kTaskProducts))
       by_columns(std::min(tasks, panels), near);
     else
       by_rows(all, threads);
