@@ -1,6 +1,6 @@
 // `right` is read as panels of columns, `left` as blocks of rows; the sums of a block and a panel
-// stay in registers over a slab of the depth. Either is read where it lies,
-// if that is quick and happens seldom, else from a copy in the order of the tile's reading.
+// stay in registers over a slab of the depth. Either is read where it lies, if that is quick and
+// happens seldom, else from a copy in the order of the tile's reading.
 #include "tile_gemm.h"
 
 #include <algorithm>
@@ -22,7 +22,6 @@ using namespace tiled;
 
 constexpr Index kDepth = 512;  // of a slab
 constexpr Index kLongRow = 256;
-constexpr Index kNear = 1 << 20;              // bytes that stay in the second cache
 constexpr Index kSmall = 1'000'000;           // products
 constexpr Index kTaskProducts = 100'000'000;  // so that Ctrl-C is answered
 

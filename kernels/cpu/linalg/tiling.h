@@ -9,6 +9,8 @@
 #if defined(__x86_64__)
 namespace rushlight::tiled {
 
+inline constexpr Index kNear = 1 << 20;  // bytes that stay in the second cache
+
 // Groups of `wide` rows that lie next to each other, each as [depth][wide]; the last group of
 // fewer, and of `width` with zeros.
 template <class T>
@@ -88,10 +90,7 @@ struct Tiling {
 
   // For which rows are copied in the order of tall tiles: of many rows that takes longer, as they
   // come from far.
-  static Index fewest_panels(Index count) {
-    constexpr Index kNear = 1 << 20;  // bytes
-    return count * Index(sizeof(T)) <= kNear ? 3 : 8;
-  }
+  static Index fewest_panels(Index count) { return count * Index(sizeof(T)) <= kNear ? 3 : 8; }
   Index first_of(Index panel) const {  // its first column
     return (panel * vectors + std::min(panel, wider_panels)) * lanes;
   }
