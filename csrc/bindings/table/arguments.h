@@ -3,6 +3,7 @@
 //   read()    false: "not such a thing", with no Python error set
 //   expected  completes "must be ..."
 //   stub      its spelling in a .pyi
+//   excludes() optional: whether the object's type alone says that it is not such a thing
 // and to Python, one to_python() per result type. A new type is one specialisation.
 #pragma once
 #include <optional>
@@ -21,6 +22,13 @@ struct Argument;
 
 inline bool is_list(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
 
+// Numbers, texts and tuples themselves, no class derived from them: known by their type alone.
+inline bool is_plain(PyObject* o) {
+  const PyTypeObject* type = Py_TYPE(o);
+  return type == &PyLong_Type || type == &PyFloat_Type || type == &PyUnicode_Type ||
+         type == &PyTuple_Type;
+}
+
 template <class T>
 struct ByValue {
   using Slot = T;
@@ -32,6 +40,7 @@ struct Argument<const Tensor&> {
   using Slot = const Tensor*;
   static constexpr const char *expected = "Tensor", *stub = "Tensor";
   static bool read(PyObject* o, Slot& s) { return (s = as_tensor(o)) != nullptr; }
+  static bool excludes(PyObject* o) { return is_plain(o); }
   static const Tensor& pass(Slot& s) { return *s; }
 };
 
@@ -43,6 +52,7 @@ struct Argument<Tensor> : ByValue<Tensor> {
     if (t) s = *t;
     return t != nullptr;
   }
+  static bool excludes(PyObject* o) { return is_plain(o); }
 };
 
 // The number in a 0-d tensor, where torch takes one: without history, and for ints no fraction.
@@ -203,6 +213,9 @@ struct Argument<DType> : ByValue<DType> {
         return true;
       }
     return read_stored(o, s) || read_python_type(o, s);
+  }
+  static bool excludes(PyObject* o) {
+    return Py_TYPE(o) != Py_TYPE(dtype_objects[0]) && !PyType_Check(o);
   }
   static bool read_stored(PyObject* o, DType& s);
   static bool read_python_type(PyObject* o, DType& s);  // float, int, bool

@@ -211,6 +211,12 @@ struct Entry<F, Tag> {
   static PyObject* copy(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     return copy_views(signature, copy, function, args, n, keywords);
   }
+  // Whether a positional argument is not such a thing by its type alone: what attempt() would find
+  // after it has read the others.
+  static bool excludes(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+    return any_excludes(args - (self ? 1 : 0), self ? 1 : 0, n + (self ? 1 : 0),
+                        std::index_sequence_for<A...>{});
+  }
   // As a method, or as one of several overloads.
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
                            PyObject* keywords) {
@@ -221,6 +227,16 @@ struct Entry<F, Tag> {
 
  private:
   static constexpr const char* expected[] = {Argument<A>::expected..., ""};
+  template <class T>
+  static bool excludes_one(PyObject* o) {
+    if constexpr (requires { Argument<T>::excludes(o); }) return Argument<T>::excludes(o);
+    return false;
+  }
+  template <std::size_t... I>
+  static bool any_excludes(PyObject* const* args, Py_ssize_t first, Py_ssize_t end,
+                           std::index_sequence<I...>) {
+    return ((Py_ssize_t(I) >= first && Py_ssize_t(I) < end && excludes_one<A>(args[I])) || ...);
+  }
   template <std::size_t I, class T, class Slot>
   static bool read(const Call& c, Slot& slot) {
     if constexpr (requires { Argument<T>::read_many(c.rest.first, c.rest.second, slot); })
@@ -347,8 +363,10 @@ struct Overloads {
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
                            PyObject* keywords) {
     PyObject* result = nullptr;
-    const bool done =
-        ((result = Entry<F, 1>::attempt(self, args, n, keywords), result || !is_mismatch()) || ...);
+    const bool done = ((!Entry<F, 1>::excludes(self, args, n) &&
+                        (result = Entry<F, 1>::attempt(self, args, n, keywords),
+                         result || !is_mismatch())) ||
+                       ...);
     if (done) return result;
     const Signature* const signatures[] = {&Entry<F, 1>::signature...};
     return no_overload(signatures, sizeof...(F), self, args, n, keywords, self ? method : function);
