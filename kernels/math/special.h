@@ -60,6 +60,36 @@ HOST_DEVICE inline double lgamma_not_negative(double x) {
   const double edge = x == 0 ? kInfinity<double> : y;
   return x == kInfinity<double> ? x : edge;
 }
+// x (x + 1) ... of as many factors as `steps` says, at most N, in two parts: near the zeros of
+// lgamma the product is near 1, and one rounding of it would be many units of its logarithm.
+struct ProductInParts {
+  double value, low;
+};
+template <int N>
+HOST_DEVICE inline ProductInParts rising_factors(double x, double steps) {
+  if constexpr (N == 1) {
+    return {x, 0};
+  } else {
+    const ProductInParts p = rising_factors<N - 1>(x, steps);
+    const double factor = N <= steps ? x + (N - 1) : 1.0, value = p.value * factor;
+    return {value, p.low * factor + product_error(p.value, factor, value)};
+  }
+}
+inline constexpr double kLgammaReflected = -7.5;  // and all below
+// Below 0 without a branch: by the recurrence from [1.5, 2.5], and far below from the value at
+// 1 - x (DLMF 5.5.3), which loses digits near its zeros.
+HOST_DEVICE inline double lgamma_negative(double x, double at_1_minus_x) {
+  using C = coefficients::Of<double>;
+  const double turn = x - round(x);
+  const ProductInParts p = rising_factors<9>(x, 2 - round(x));
+  const Logarithm<double> l = logarithm(abs(p.value));
+  const double low = l.correction - l.e * Layout<double>::ln2_low - p.low / p.value;
+  const double of_2 = turn * polynomial<C::log_gamma_of_2>(turn);
+  const double near = (of_2 - (l.f - low)) - l.e * Layout<double>::ln2_high;
+  const double far = log(kPi<double> / abs(sin(kPi<double> * turn))) - at_1_minus_x;
+  const double y = x <= kLgammaReflected ? far : near;
+  return (turn == 0) | (x < -4.6e15) ? kInfinity<double> : y;  // from there on all are integers
+}
 
 // The polygamma function of order n >= 1 by its recurrence up to 12 and the asymptotic series
 // (Abramowitz and Stegun 6.4.11); by reflection for negative x in orders 1 and 2.
@@ -141,11 +171,14 @@ HOST_DEVICE inline double digamma_not_negative(double x) {
   const double result = is_low ? near : far;
   return x == 0 ? zero : result;
 }
+// Below 0 from the value at 1 - x (DLMF 5.5.4), without a branch.
+HOST_DEVICE inline double digamma_reflected(double x, double value) {
+  const double y = value - kPi<double> / tan(kPi<double> * (x - round(x)));
+  return x == floor(x) ? kNaN<double> : y;
+}
 HOST_DEVICE inline double digamma_of(double x) {
   if (!(x < 0)) return digamma_not_negative(x);
-  if (x == std::floor(x)) return kNaN<double>;
-  return digamma_not_negative(1 - x) -
-         kPi<double> / std::tan(kPi<double> * (x - std::nearbyint(x)));
+  return digamma_reflected(x, digamma_not_negative(1 - x));
 }
 template <Real T>
 HOST_DEVICE inline T digamma(T x) {

@@ -190,7 +190,12 @@ struct Lgamma {
   template <class T> HOST_DEVICE static T forward(T x) { return lgamma(x); }
   // the same in the CPU's vectors
   static double forward_not_negative(double x) { return lgamma_not_negative(x) + 0.0; }  // not -0
+  static double forward_reflected(double x, double y) { return lgamma_negative(x, y); }
+  static bool has_lost_digits(double x, double y) {
+    return abs(y) < (x <= kLgammaReflected ? 1 : 0.05);
+  }
   static double slope_not_negative(double x) { return digamma_not_negative(x); }
+  static double slope_reflected(double x, double y) { return digamma_reflected(x, y); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * digamma(x); }
 };
 
@@ -208,6 +213,7 @@ struct Digamma {
   template <class T> HOST_DEVICE static T forward(T x) { return digamma(x); }
   // the same in the CPU's vectors
   static double forward_not_negative(double x) { return digamma_not_negative(x); }
+  static double forward_reflected(double x, double y) { return digamma_reflected(x, y); }
   template <class T> HOST_DEVICE static T backward(T g, T x) { return g * polygamma(T(1), x); }
 };
 

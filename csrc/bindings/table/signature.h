@@ -360,13 +360,18 @@ struct Overloads {
     const Signature* const all[] = {&Entry<F, 1>::signature...};
     return *all[0];
   }
+  // Whether the call was this overload's, with a result or with an error.
+  template <auto G>
+  static bool took(PyObject*& result, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                   PyObject* keywords) {
+    if (Entry<G, 1>::excludes(self, args, n)) return false;
+    result = Entry<G, 1>::attempt(self, args, n, keywords);
+    return result || !is_mismatch();
+  }
   static PyObject* attempt(PyObject* self, PyObject* const* args, Py_ssize_t n,
                            PyObject* keywords) {
     PyObject* result = nullptr;
-    const bool done = ((!Entry<F, 1>::excludes(self, args, n) &&
-                        (result = Entry<F, 1>::attempt(self, args, n, keywords),
-                         result || !is_mismatch())) ||
-                       ...);
+    const bool done = (took<F>(result, self, args, n, keywords) || ...);
     if (done) return result;
     const Signature* const signatures[] = {&Entry<F, 1>::signature...};
     return no_overload(signatures, sizeof...(F), self, args, n, keywords, self ? method : function);

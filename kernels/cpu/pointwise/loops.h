@@ -206,16 +206,21 @@ void double_loop(std::int64_t n, void* const* out, const void* const* in,
   }(std::make_index_sequence<K::kIn>{}, std::make_index_sequence<Traits<Op>::parameters>{});
 }
 
-// Of lgamma and digamma: in vectors where x >= 0; what lies below is computed again, one by one.
-template <class Op, class K>
-CLONES_512 __attribute__((flatten)) void not_negative_loop(std::int64_t n, double* y,
-                                                           const double* g, const double* x) {
+// Of lgamma and digamma: blocks without negative numbers need no reflection.
+template <class Op, class K, bool reflects>
+CLONES_512 __attribute__((flatten)) void gamma_loop(std::int64_t n, double* y, const double* g,
+                                                    const double* x) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (K::kIn == 1)
-      y[i] = Op::forward_not_negative(x[i]);
-    else
-      y[i] = g[i] * Op::slope_not_negative(x[i]);
+    const bool below = reflects && x[i] < 0;
+    const double at = below ? 1 - x[i] : x[i];
+    if constexpr (K::kIn == 1) {
+      const double value = Op::forward_not_negative(at);
+      y[i] = below ? Op::forward_reflected(x[i], value) : value;
+    } else {
+      const double value = Op::slope_not_negative(at);
+      y[i] = g[i] * (below ? Op::slope_reflected(x[i], value) : value);
+    }
   }
 }
 template <class Op, class K>
@@ -228,18 +233,16 @@ void split_loop(std::int64_t n, void* const* out, const void* const* in, const S
     double* const y = static_cast<double*>(out[0]) + begin;
     int below = 0;
     for (std::int64_t i = 0; i < count; ++i) below |= x[i] < 0;
-    alignas(64) double copy[K::kIn][kBlock];  // y may be x or g
-    if (below) {
-      std::copy_n(x, count, copy[K::kIn - 1]);
-      if (K::kIn > 1) std::copy_n(g, count, copy[0]);
-    }
-    not_negative_loop<Op, K>(count, y, g, x);
-    for (std::int64_t i = 0; below && i < count; ++i) {
-      if (!(copy[K::kIn - 1][i] < 0)) continue;
-      if constexpr (K::kIn == 1)
-        y[i] = Op::forward(copy[0][i]);
-      else
-        y[i] = Op::backward(copy[0][i], copy[1][i]);
+    if (!below) {
+      gamma_loop<Op, K, false>(count, y, g, x);
+    } else if constexpr (K::kIn == 1 && requires { Op::has_lost_digits(1.0, 1.0); }) {
+      alignas(64) double copy[kBlock];  // y may be x
+      std::copy_n(x, count, copy);
+      gamma_loop<Op, K, true>(count, y, g, x);
+      for (std::int64_t i = 0; i < count; ++i)
+        if (copy[i] < 0 && Op::has_lost_digits(copy[i], y[i])) y[i] = Op::forward(copy[i]);
+    } else {
+      gamma_loop<Op, K, true>(count, y, g, x);
     }
   }
 }
