@@ -256,7 +256,7 @@ def normalize(tensor, mean, std, inplace=False):
             "Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = "
             f"{tensor.size()}"
         )
-    (mean, _), (std, has_zero) = (channel_values(values, tensor) for values in (mean, std))
+    mean, std, has_zero = _channel_values(mean, std, tensor)
     if has_zero:
         raise ValueError(
             f"std evaluated to zero after conversion to {tensor.dtype}, leading to division by "
@@ -267,20 +267,31 @@ def normalize(tensor, mean, std, inplace=False):
     return _C._normalized_channels(tensor, mean, std)
 
 
-def channel_values(values, tensor):
-    """Values as a tensor (channels, 1, 1) of `tensor`'s dtype and device; whether one is 0."""
-    if type(values) in (tuple, list) and set(map(type, values)) == {float} and tensor.is_cpu:
-        return _constant_channels(tuple(values), tensor.dtype)
-    values = rushlight.as_tensor(values, dtype=tensor.dtype, device=tensor.device)
-    values = values.view(-1, 1, 1) if values.dim() == 1 else values
-    return values, bool((values == 0).any())
+def _channel_values(mean, std, tensor):
+    """Both as tensors (channels, 1, 1) of `tensor`'s dtype and device; whether a std is 0."""
+    if (
+        type(mean) in _sequences
+        and type(std) in _sequences
+        and {*map(type, mean), *map(type, std)} == _floats
+        and tensor.is_cpu
+    ):
+        return _constant_channels(tuple(mean), tuple(std), tensor.dtype)
+    return _channels(mean, std, tensor.dtype, tensor.device)
+
+
+_sequences, _floats = (tuple, list), {float}
+
+
+def _channels(mean, std, dtype, device):
+    mean, std = (rushlight.as_tensor(v, dtype=dtype, device=device) for v in (mean, std))
+    mean, std = (v.view(-1, 1, 1) if v.dim() == 1 else v for v in (mean, std))
+    return mean, std, bool((std == 0).any())
 
 
 @lru_cache(maxsize=64)
-def _constant_channels(values, dtype):
+def _constant_channels(mean, std, dtype):
     # The same values come with every image of a data set.
-    values = rushlight.tensor(values, dtype=dtype).view(-1, 1, 1)
-    return values, bool((values == 0).any())
+    return _channels(mean, std, dtype, "cpu")
 
 
 def erase(img, i, j, h, w, v, inplace=False):
