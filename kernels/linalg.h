@@ -46,6 +46,8 @@ struct LinalgKernels {
   // b := solution of a x = b from these. Returns the index of a bad pivot, or -1.
   std::int64_t (*ldl_solve)(const View& ld, const View& pivots, const View& b,
                             bool hermitian) = nullptr;
+  // x := the inverse of the matrix whose factors lu() gave. Null: by lu_solve() of the identity.
+  void (*invert)(const View& lu, const View& pivots, const View& x) = nullptr;
   bool takes_complex = false;  // else the host does what is complex
 };
 extern const LinalgKernels cpu_linalg;

@@ -158,6 +158,16 @@ def test_layouts_do_not_matter():
         assert close(linalg.inv(same), linalg.inv(a))
 
 
+@pytest.mark.parametrize("n", [7, 9, 31, 32, 33, 65, 97, 130])
+def test_inverse_by_blocks(n):
+    """Sizes around those at which the factors are halved; rows that are exchanged."""
+    a = matrices(2, n, n, seed=n)
+    both = torch.stack([a, a.flip(-1)], 1)
+    inverse, identity = linalg.inv(both), torch.eye(n, dtype=a.dtype)
+    assert close(inverse @ both, identity.expand_as(both), 1e-9)
+    assert close(both @ inverse, identity.expand_as(both), 1e-9)
+
+
 def test_known_values():
     a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
     assert linalg.det(a).item() == pytest.approx(3)

@@ -62,6 +62,12 @@ std::int64_t permutation(const View& pivots, const View& order, bool inverse) {
   return -1;
 }
 
+void invert(const View& a, const View& pivots, const View& x) {
+  each(a, [&]<class T>(T, std::int64_t i) {
+    invert_lu(matrix<T>(a, i), row<int>(pivots, i), matrix<T>(x, i));
+  });
+}
+
 void cholesky(const View& a, bool upper, const View& info) {
   each(a, [&]<class T>(T, std::int64_t i) {
     const Columns<T> m = matrix<T>(a, i);
@@ -92,8 +98,8 @@ void householder(const View& a, const View& tau) {
 }  // namespace
 
 const LinalgKernels cpu_linalg = {
-    absence,   lu,       lu_solve,   permutation, cholesky,   solve_triangular, qr,   householder,
-    find_eigh, find_svd, find_lstsq, find_eig,    factor_ldl, solve_ldl,        true,
+    absence,   lu,       lu_solve,   permutation, cholesky,   solve_triangular, qr,     householder,
+    find_eigh, find_svd, find_lstsq, find_eig,    factor_ldl, solve_ldl,        invert, true,
 };
 
 }  // namespace rushlight

@@ -60,9 +60,12 @@ template <class T>
 struct TriangularSolver {
   Columns<T> a, x;
   bool upper, transposed, unit;
+  bool right_is_lower = false;  // x is a lower triangle: so is the solution, where it goes down
 
   bool goes_down() const { return upper == transposed; }  // the first rows are known first
 
+  // How many columns have anything in the rows before `past`.
+  int columns(int past) const { return right_is_lower ? past : x.columns; }
   void solve(int first, int past) const {
     const int rows = past - first;
     if (rows <= kTiny && x.columns <= kTiny) return solve_tiny(first, rows);
@@ -112,8 +115,9 @@ struct TriangularSolver {
       small.reciprocals[i] = unit ? T(1) : T(1) / *a.at(row(i), row(i));
     }
     alignas(64) T sides[kFew * kSides] = {};
-    for (int c = 0; c < x.columns; c += kSides) {
-      const int some = std::min(kSides, x.columns - c);
+    const int columns = this->columns(first + rows);
+    for (int c = 0; c < columns; c += kSides) {
+      const int some = std::min(kSides, columns - c);
       transpose(x.at(first, c), x.lead, some, rows, sides, kSides);
       substitute(small, sides + (row(0) - first) * kSides, goes_down() ? 1 : -1);
       transpose(sides, kSides, rows, some, x.at(first, c), x.lead);
@@ -123,8 +127,8 @@ struct TriangularSolver {
   void subtract_known(int known, int known_past, int from, int past) const {
     const Matrix<const T> factor = transposed ? Matrix<const T>{a.at(known, from), a.lead, true}
                                               : Matrix<const T>{a.at(from, known), a.lead};
-    gemm<T>(x.columns, past - from, known_past - known, T(-1), {x.at(known, 0), x.lead}, factor,
-            T(1), {x.at(from, 0), x.lead});
+    gemm<T>(columns(known_past), past - from, known_past - known, T(-1), {x.at(known, 0), x.lead},
+            factor, T(1), {x.at(from, 0), x.lead});
   }
 };
 
@@ -227,12 +231,29 @@ void exchange_rows(Columns<T> x, const int* pivots, int count, bool backwards) {
   for (int c = 0; c < x.columns; ++c) gather(x.at(0, c), from, copy);
 }
 
+// inv(A) = inv(U) inv(L) P: the identity below L stays a lower triangle, so that a third of the
+// products is enough for it, and P exchanges columns, last to first.
+template <class T>
+void invert_lu(Columns<T> lu, const int* pivots, Columns<T> x) {
+  for (int c = 0; c < x.columns; ++c) {
+    std::fill_n(x.at(0, c), x.rows, T(0));
+    *x.at(c, c) = T(1);
+  }
+  TriangularSolver<T>{lu, x, false, false, true, true}.solve(0, lu.rows);
+  solve_triangle(lu, x, true, false, false);
+  for (int c = x.columns - 1; c >= 0; --c)
+    if (const int other = pivots[c] - 1; other != c)
+      std::swap_ranges(x.at(0, c), x.at(0, c) + x.rows, x.at(0, other));
+}
+
 template void solve_triangle(Columns<float>, Columns<float>, bool, bool, bool);
 template void solve_triangle(Columns<double>, Columns<double>, bool, bool, bool);
 template int factor_lu(Columns<float>, int*);
 template int factor_lu(Columns<double>, int*);
 template void exchange_rows(Columns<float>, const int*, int, bool);
 template void exchange_rows(Columns<double>, const int*, int, bool);
+template void invert_lu(Columns<float>, const int*, Columns<float>);
+template void invert_lu(Columns<double>, const int*, Columns<double>);
 
 using std::complex;
 template void solve_triangle(Columns<complex<float>>, Columns<complex<float>>, bool, bool, bool);
@@ -241,5 +262,7 @@ template int factor_lu(Columns<complex<float>>, int*);
 template int factor_lu(Columns<complex<double>>, int*);
 template void exchange_rows(Columns<complex<float>>, const int*, int, bool);
 template void exchange_rows(Columns<complex<double>>, const int*, int, bool);
+template void invert_lu(Columns<complex<float>>, const int*, Columns<complex<float>>);
+template void invert_lu(Columns<complex<double>>, const int*, Columns<complex<double>>);
 
 }  // namespace rushlight

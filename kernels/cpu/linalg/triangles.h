@@ -30,4 +30,8 @@ int factor_lu(Columns<T> a, int* pivots);
 template <class T>
 void exchange_rows(Columns<T> x, const int* pivots, int count, bool backwards);
 
+// x := the inverse of the matrix that factor_lu() made `lu` of.
+template <class T>
+void invert_lu(Columns<T> lu, const int* pivots, Columns<T> x);
+
 }  // namespace rushlight
