@@ -48,10 +48,12 @@ def test_units_in_the_last_place(name, low, high, bound, dtype, device):
 
 
 def series(name, x):
-    """erf, erfc, lgamma, erfinv or trigamma of x in 40 digits, as a sum of two long doubles."""
+    """erf, erfc, lgamma and their kin of x in 40 digits, as a sum of two long doubles."""
     own = {
         "lgamma": lambda v: mpmath.re(mpmath.loggamma(v)),
         "trigamma": lambda v: mpmath.psi(1, v),
+        "erfcx": lambda v: mpmath.exp(v * v) * mpmath.erfc(v),
+        "log_ndtr": lambda v: mpmath.log(mpmath.erfc(-v / mpmath.sqrt(2)) / 2),
     }
     f = own.get(name) or getattr(mpmath, name)
     with mpmath.workdps(40):
@@ -88,6 +90,22 @@ def test_special_functions(name, low, high, bound, dtype, device):
     worst = units(evaluated(getattr(rl, name), device, x), series(name, x), dtype)
     print(f"{name:8} {dtype} [{low}, {high}]: {worst:.2f}")
     assert worst <= bound
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("erfcx", -26, -0.4), ("erfcx", -0.6, 0.6), ("erfcx", 0.4, 24), ("erfcx", 24, 29),
+        ("log_ndtr", -300, -20), ("log_ndtr", -30, -0.9), ("log_ndtr", -1.1, 1),
+    ],
+)  # fmt: skip
+def test_functions_of_tails(name, low, high, dtype, device):
+    if name == "erfcx" and dtype == "float32":
+        low = max(low, -9)  # below that they overflow
+    x = numpy.linspace(low, high, 501, dtype=dtype)
+    ours = evaluated(getattr(rl.special, name), device, x)
+    assert units(ours, series(name, x), dtype) <= 4
 
 
 @pytest.mark.parametrize(("low", "high"), [(1e-150, 1e-3), (1e-3, 12.5), (12, 1e8)])
@@ -175,6 +193,9 @@ def test_angles_far_out(name, device):
         expected = getattr(numpy, name)(x.astype("float64"))
         ours = evaluated(getattr(rl, name), device, x)
         numpy.testing.assert_allclose(ours, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+    x = numpy.linspace(8000, 999000, POINTS, dtype="float32")
+    assert units(evaluated(getattr(rl, name), device, x), getattr(numpy, name)(x.astype("float64")),
+                 "float32") <= 1.5  # fmt: skip
     leaf = rl.tensor([0.5, 1e6], dtype=rl.float64, device=device, requires_grad=True)
     rl.sin(leaf).backward(rl.ones_like(leaf))
     numpy.testing.assert_allclose(leaf.grad.cpu().numpy(), numpy.cos([0.5, 1e6]), rtol=1e-12)
@@ -211,9 +232,10 @@ def test_powers_of_special_numbers(device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("special", ["no", "undefined", "all"])
 def test_remainders_are_exact(dtype, special, device):
-    """Near quotients are computed in vectors; beside those that no vector holds, all one by one."""
+    """Near quotients are computed in vectors, as are those that are no number; beside those that no
+    vector holds, all one by one."""
     random = numpy.random.default_rng(0)
     a = (random.standard_normal(5000) * 10 ** random.uniform(-8, 6, 5000)).astype(dtype)
     b = (random.standard_normal(5000) * 10 ** random.uniform(-1, 2, 5000)).astype(dtype)
@@ -221,7 +243,10 @@ def test_remainders_are_exact(dtype, special, device):
     a[:1000] = b[:1000] * numpy.round(a[:1000])
     a[1000:1500] = numpy.nextafter(a[:500], 0, dtype=dtype)
     b[1000:1500] = b[:500]
-    if special:
+    if special == "undefined":
+        a[::50], a[1::70], b[::60], b[1::80] = numpy.nan, -numpy.inf, 0, numpy.nan
+        b[2::90] = -0.0
+    if special == "all":
         a[::7], b[::11] = SPECIAL[:-1] * 37 + SPECIAL[:12], SPECIAL * 22 + SPECIAL[:15]
     with numpy.errstate(all="ignore"):
         expected = numpy.fmod(a, b)

@@ -123,25 +123,39 @@ CLONES_512 bool any_far(const T* x, std::int64_t n) {
   return far;
 }
 
-// sin, cos and tan: elements so far out that the fast reduction fails are first replaced by
-// equivalent angles, in a copy of the block. The angle is the last input, of forward and backward.
+// sin, cos and tan of a block some of whose angles lie so far out that the fast reduction fails: in
+// double, where it reaches further, and beyond that of an equivalent angle, one by one.
+template <class Op, class K, class T, std::int64_t kBlock, class Wide = double>
+void far_angles(std::int64_t n, T* y, const T* const* x, const Scalar* parameters) {
+  constexpr int last = K::kIn - 1;
+  alignas(64) Wide wide[K::kIn][kBlock], results[kBlock];
+  const void* in[K::kIn];
+  for (int i = 0; i < last; ++i) std::copy_n(x[i], n, wide[i]);
+  for (int i = 0; i < K::kIn; ++i) in[i] = wide[i];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Wide angle = x[last][i];
+    wide[last][i] = abs(angle) > Layout<Wide>::near_angle ? equivalent_angle(angle) : angle;
+  }
+  void* const out[] = {results};
+  dense_loop<Op, K, Wide>(n, out, in, parameters);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(results[i]);
+}
+// The angle is the last input, of forward and backward.
 template <class Op, class K, class T>
 void angle_loop(std::int64_t n, void* const* out, const void* const* in, const Scalar* parameters) {
   constexpr std::int64_t kBlock = kBlockBytes / sizeof(T);
-  constexpr int last = K::kIn - 1;
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = n - begin < kBlock ? n - begin : kBlock;
-    const T* x = static_cast<const T*>(in[last]) + begin;
-    alignas(64) T copy[kBlock];
-    if (any_far(x, count)) {
-      for (std::int64_t i = 0; i < count; ++i)
-        copy[i] = abs(x[i]) > Layout<T>::near_angle ? equivalent_angle(x[i]) : x[i];
-      x = copy;
+    T* const y = static_cast<T*>(out[0]) + begin;
+    const T* x[K::kIn];
+    for (int i = 0; i < K::kIn; ++i) x[i] = static_cast<const T*>(in[i]) + begin;
+    if (any_far(x[K::kIn - 1], count)) {
+      far_angles<Op, K, T, kBlock>(count, y, x, parameters);
+      continue;
     }
     const void* moved_in[K::kIn];
-    for (int i = 0; i < last; ++i) moved_in[i] = static_cast<const T*>(in[i]) + begin;
-    moved_in[last] = x;
-    void* const moved_out[] = {static_cast<T*>(out[0]) + begin};
+    std::copy_n(x, K::kIn, moved_in);
+    void* const moved_out[] = {y};
     dense_loop<Op, K, T>(count, moved_out, moved_in, parameters);
   }
 }

@@ -22,11 +22,16 @@ struct Near {
 template <class T>
 inline constexpr T kNearQuotient = sizeof(T) == 4 ? T(67108864) : T(2251799813685248);
 
+// A NaN comes of itself where there is one, of an infinite number, and of a division by 0.
 template <class T>
 CLONES_512 bool all_near(const T* a, const T* b, std::int64_t n) {
+  constexpr T infinity = kInfinity<T>;
   int far = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    far |= !(abs(a[i] / b[i]) < kNearQuotient<T>) | !(abs(b[i]) < kInfinity<T>);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool near = abs(a[i] / b[i]) < kNearQuotient<T>;
+    const bool gives_nan = !(abs(a[i]) < infinity) | !(abs(b[i]) > T(0));
+    far |= (!near & !gives_nan) | (abs(b[i]) == infinity);
+  }
   return !far;
 }
 
