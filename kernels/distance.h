@@ -56,8 +56,13 @@ struct TwoNorm {
   }
   template <class T>
   HOST_DEVICE T slope(T difference, T distance) const {
+    return difference * slope_over_difference(T(1), distance);
+  }
+  // g slope(x, distance) / x, whatever x: one division for a whole row.
+  template <class T>
+  HOST_DEVICE T slope_over_difference(T g, T distance) const {
     const auto equal = distance == T(0);
-    return where(equal, T(0), difference / where(equal, T(1), distance));
+    return where(equal, T(0), g / where(equal, T(1), distance));
   }
 };
 struct InfinityNorm {  // a NaN wins

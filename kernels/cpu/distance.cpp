@@ -67,7 +67,12 @@ CLONES void distances_beside(C* to, const C* x, const C* across, std::int64_t ap
 template <class C, class Norm>
 CLONES void add_slopes(C* __restrict to, const C* x, const C* y, std::int64_t n, C g, C distance,
                        Norm norm) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] += g * norm.slope(x[i] - y[i], distance);
+  if constexpr (requires { norm.slope_over_difference(g, distance); }) {
+    const C factor = norm.slope_over_difference(g, distance);
+    for (std::int64_t i = 0; i < n; ++i) to[i] += factor * (x[i] - y[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] += g * norm.slope(x[i] - y[i], distance);
+  }
 }
 
 // The loops of a norm, so that what calls them is compiled once for a dtype.
