@@ -148,7 +148,7 @@ struct Head {
     if (!o.mask) return;
     const Index step = o.mask->strides[3];
     if (o.mask->dtype == DType::boolean)
-      add_mask(x, n, mask_at<const bool>(*o.mask, *this, query, key), step);
+      apply_mask(x, n, mask_at<const std::uint8_t>(*o.mask, *this, query, key), step);
     else
       add_mask(x, n, mask_at<const T>(*o.mask, *this, query, key), step);
   }

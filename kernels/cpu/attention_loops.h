@@ -9,7 +9,7 @@ namespace rushlight::attention {
 
 using Index = std::int64_t;
 
-// x += mask, or -inf where the mask is false. `step`: elements from key to key, often 1 or 0.
+// x += mask, or where it is false, -inf. `step`: elements from key to key, often 1 or 0.
 template <class T>
 CLONES_512 void add_mask(T* __restrict x, Index n, const T* __restrict mask, Index step) {
   if (step == 1)
@@ -17,13 +17,16 @@ CLONES_512 void add_mask(T* __restrict x, Index n, const T* __restrict mask, Ind
   else
     for (Index i = 0; i < n; ++i) x[i] += mask[i * step];
 }
+// Bytes: of a bool itself gcc makes a branch.
 template <class T>
-CLONES_512 void add_mask(T* __restrict x, Index n, const bool* __restrict mask, Index step) {
+CLONES_512 void apply_mask(T* __restrict x, Index n, const std::uint8_t* __restrict mask,
+                           Index step) {
   constexpr T never = -std::numeric_limits<T>::infinity();
+  const auto masked = [](T v, std::uint8_t allowed) { return allowed ? v : never; };
   if (step == 1)
-    for (Index i = 0; i < n; ++i) x[i] = mask[i] ? x[i] : never;
+    for (Index i = 0; i < n; ++i) x[i] = masked(x[i], mask[i]);
   else
-    for (Index i = 0; i < n; ++i) x[i] = mask[i * step] ? x[i] : never;
+    for (Index i = 0; i < n; ++i) x[i] = masked(x[i], mask[i * step]);
 }
 
 // x = exp(x - top); returns the sum.
