@@ -183,8 +183,12 @@ def class_text(cls, methods):
         elif slot in SLOTS and cls.__name__ == "Tensor":
             signature, _, note = SLOTS[slot].partition(":  #")
             text += f"    def {name}{signature}: ...{'  #' + note if note else ''}\n"
-        elif slot == "init":
+        elif slot == "init" or (slot == "new" and base is object and "__init__" not in vars(cls)):
             text += "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        elif slot == "enter":
+            text += f"    def __enter__(self) -> {cls.__name__}: ...\n"
+        elif slot == "exit":
+            text += "    def __exit__(self, *args: Any) -> None: ...\n"
         elif slot == "call":
             text += "    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...\n"
         elif not slot and (

@@ -58,8 +58,7 @@ void guard_self(py::handle member) {
 }
 
 void guard_class(PyTypeObject* type) {
-  const bool is_device = std::string_view(type->tp_name).ends_with(".device");
-  if (!is_device) guard_new(type);  // its readers check
+  guard_new(type);
   for (auto* info : py::detail::all_type_info(type)) info->operator_new = refuse_value;
   for (const auto& [name, member] : py::reinterpret_borrow<py::dict>(type->tp_dict)) {
     guard_self(member);

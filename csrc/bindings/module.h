@@ -4,7 +4,8 @@
 
 namespace rushlight::python {
 
-void bind_types(pybind11::module_& m);       // dtype, device, Size
+void bind_types(pybind11::module_& m);       // dtype, Size, layout
+void bind_device(pybind11::module_& m);      // called by bind_types
 void bind_errors(pybind11::module_& m);      // exceptions, interpreter hooks
 void bind_creation(pybind11::module_& m);
 void bind_ranges(pybind11::module_& m);

@@ -1,7 +1,8 @@
-// The small Python types: dtype, device, Size, layout and memory_format.
+// The small Python types: dtype, Size, layout and memory_format.
 #include <pybind11/operators.h>
 
 #include "bindings/formats.h"
+#include "bindings/module.h"
 #include "bindings/table/signature.h"
 #include "core/backend.h"
 
@@ -126,6 +127,15 @@ void bind_size(py::module_& m) {
   m.add_object("Size", reinterpret_cast<PyObject*>(size_type));
 }
 
+PyObject* dtype_texts[kStoredDTypes];  // torch.float32, ...
+PyObject* dtype_repr(PyObject* self) {
+  int i = 0;
+  while (i < kStoredDTypes && self != dtype_objects[i]) ++i;
+  if (i < kStoredDTypes) return Py_NewRef(dtype_texts[i]);
+  PyErr_SetString(PyExc_TypeError, "a dtype that is none of torch's");
+  return nullptr;
+}
+
 void bind_dtype(py::module_& m) {
   py::class_<Dtype> c(m, "dtype", R"(The type of a tensor's elements, such as torch.float32.
 
@@ -155,7 +165,9 @@ void bind_dtype(py::module_& m) {
     py::object d = py::cast(Dtype{DType(i)});
     m.attr(dtype_name(DType(i))) = d;
     dtype_objects[i] = d.release().ptr();
+    dtype_texts[i] = to_python(text(DType(i)));
   }
+  reinterpret_cast<PyTypeObject*>(c.ptr())->tp_repr = dtype_repr;  // without pybind11's dispatch
   const std::pair<const char*, DType> aliases[] = {
       {"half", DType::float16},    {"float", DType::float32},    {"double", DType::float64},
       {"short", DType::int16},     {"int", DType::int32},        {"long", DType::int64},
@@ -204,73 +216,6 @@ void bind_dtype(py::module_& m) {
           "invalid dtype object: only floating-point types are supported as the default type");
     set_default_dtype(value);
   });
-}
-
-// device("cuda", 1), device("cuda:1"), device(1), device(other), device(type="cuda", index=1)
-Device make_device(py::object type, py::object index) {
-  Device d;
-  if (!Argument<Device>::read(type.ptr(), d)) {
-    if (PyLong_Check(type.ptr())) fail<RuntimeError>("Device index must not be negative");
-    fail<TypeError>("device(): argument 'type' must be str, int or torch.device, not ",
-                    Py_TYPE(type.ptr())->tp_name);
-  }
-  if (index.is_none()) return d;
-  std::int64_t i;
-  if (!Argument<std::int64_t>::read(index.ptr(), i))
-    fail<TypeError>("device(): argument 'index' must be int, not ", Py_TYPE(index.ptr())->tp_name);
-  if (d.index >= 0)
-    fail<RuntimeError>(
-        "type (string) must not include an index because index was passed explicitly: ", d);
-  if (i < 0) fail<RuntimeError>("Device index must not be negative");
-  if (i > 127) fail<RuntimeError>("Device index must be below 128, got ", i);
-  d.index = std::int8_t(i);
-  return d;
-}
-
-void bind_device(py::module_& m) {
-  py::class_<Device> c(m, "device", R"(Where a tensor lives: the CPU, or a GPU by its index.
-
-torch's other types ('mps', 'xpu', 'hpu', ...) are names: comparable, and no tensor is made there.
-
-Args:
-    type: 'cpu', 'cuda', 'cuda:1', 'meta', ... or another device
-    index: which GPU, where the type does not say
-
-Raises:
-    RuntimeError: if torch knows no such type.
-
-    >>> torch.device("cuda:1").index
-    1
-    >>> torch.device("cuda", 1) == torch.device("cuda:1")
-    True
-)");
-  c.attr("__module__") = "rushlight";
-  c.def(py::init(&make_device), py::arg("type"), py::arg("index") = py::none())
-      .def_property_readonly("type", [](const Device& d) { return device_type_name(d.type); })
-      .def_property_readonly("index",
-                             [](const Device& d) -> py::object {
-                               if (d.index < 0) return py::none();
-                               return py::int_(int(d.index));
-                             })
-      .def("__str__", [](const Device& d) { return text(d); })
-      .def("__repr__",
-           [](const Device& d) {
-             return d.index < 0 ? text("device(type='", device_type_name(d.type), "')")
-                                : text("device(type='", device_type_name(d.type),
-                                       "', index=", int(d.index), ")");
-           })
-      .def("__eq__",
-           [](const Device& a, py::object b) {
-             return py::isinstance<Device>(b) && a == py::cast<Device>(b);
-           })
-      .def("__hash__", [](const Device& d) { return int(d.type) * 256 + d.index + 1; })
-      .def("__deepcopy__", [](const Device& d, py::object) { return d; })
-      .def("__reduce__", [](py::object self) -> py::tuple {
-        const Device d = py::cast<Device>(self);
-        const py::object type = py::type::of(self);
-        if (d.index < 0) return py::make_tuple(type, py::make_tuple(device_type_name(d.type)));
-        return py::make_tuple(type, py::make_tuple(device_type_name(d.type), int(d.index)));
-      });
 }
 
 template <class S>

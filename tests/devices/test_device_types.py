@@ -59,3 +59,33 @@ def test_a_tensor_is_never_there():
     assert torch.zeros(2).device != torch.device("mps")
     with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):
         torch.device("mars")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "T.device()", "T.device('cuda', 1)", "T.device(type='cuda', index=2)",
+        "T.device('cuda:1', 1)", "T.device(index=1, type='cpu')", "T.device(T.device('cuda', 3))",
+        "T.device(1.5)", "T.device('cpu', index='a')", "T.device('cuda', -1)", "T.device('no')",
+        "T.device('cpu', 0, 1)", "T.device(kind='cpu')", "T.device('cpu') < T.device('cuda')",
+        "T.device('cpu') == 'cpu'", "T.device('cpu') != 3", "type('D', (T.device,), {})",
+        "setattr(T.device('cpu'), 'index', 1)", "T.device('cuda', 127).index",
+    ],
+)  # fmt: skip
+def test_calls(call):
+    """The same value, or the same type of error, whatever way the arguments are given."""
+
+    def value(torch):
+        try:
+            return repr(eval(call, {"T": torch}))
+        except Exception as error:
+            return type(error).__name__
+
+    assert value(torch) == ask(value)
+
+
+def test_one_object_for_a_device():
+    x = torch.zeros(2)
+    assert x.device is x.device is torch.device("cpu") is copy.copy(x.device)
+    assert torch.device("cuda:3") is torch.device(3) is torch.device("cuda", index=3)
+    assert torch.device("cuda") is not torch.device("cuda:0")

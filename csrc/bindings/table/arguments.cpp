@@ -192,28 +192,6 @@ bool Argument<DType>::read_python_type(PyObject* o, DType& s) {
   return true;
 }
 
-bool Argument<Device>::read(PyObject* o, Device& s) {
-  std::string_view text;
-  if (Argument<std::string_view>::read(o, text)) {
-    s = parse_device(text);
-    return true;
-  }
-  static auto* const type = reinterpret_cast<PyTypeObject*>(py::type::of<Device>().ptr());
-  if (PyObject_TypeCheck(o, type)) {  // py::cast would look the type up again
-    auto* instance = reinterpret_cast<py::detail::instance*>(o);
-    const auto* value = static_cast<Device*>(instance->get_value_and_holder().value_ptr());
-    if (!value) return false;  // device.__new__(device): one that was never given a value
-    s = *value;
-    return true;
-  }
-  std::int64_t index;
-  if (as_tensor(o) || !Argument<std::int64_t>::read(o, index)) return false;
-  if (index < 0) fail<RuntimeError>("Device index must not be negative, got ", index);
-  if (index > 127) fail<RuntimeError>("Device index must be below 128, got ", index);
-  s = {DeviceType::cuda, std::int8_t(index)};
-  return true;
-}
-
 bool Argument<const std::vector<Tensor>&>::read(PyObject* o, Slot& s) {
   return is_list(o) && read_many(PySequence_Fast_ITEMS(o), PySequence_Fast_GET_SIZE(o), s);
 }
@@ -235,8 +213,6 @@ PyObject* to_python(Scalar s) {
     default: return to_python(s.d);
   }
 }
-
-PyObject* to_python(Device d) { return py::cast(d).release().ptr(); }
 
 PyObject* to_python(const std::vector<Tensor>& list) {
   PyObject* tuple = PyTuple_New(Py_ssize_t(list.size()));

@@ -288,7 +288,6 @@ inline PyObject* to_python(const std::string& v) {
 inline PyObject* to_python(DType d) { return Py_NewRef(dtype_objects[int(d)]); }
 inline PyObject* to_python(pybind11::object o) { return o.release().ptr(); }
 PyObject* to_python(Scalar s);
-PyObject* to_python(Device d);
 PyObject* to_python(const Shape& s);  // torch.Size
 PyObject* to_python(const std::vector<Tensor>& list);  // a tuple
 template <class... T>

@@ -96,6 +96,9 @@ inline PyObject* kept_class(PyObject* result, PyObject* self, PyObject* const* a
   return has_subclasses ? in_class_of(result, self, args, n) : result;
 }
 
+PyObject* to_python(Device d);  // torch.device: device.cpp
+bool read_device(PyObject* o, Device& d);  // of that class alone
+
 // The cycle collector must see a tensor that keeps Python objects alive through hooks or a node.
 void track(const Tensor& t);
 
@@ -119,6 +122,14 @@ struct type_caster<rushlight::Tensor> {
   }
   static handle cast(const rushlight::Tensor& t, return_value_policy, handle) {
     return rushlight::python::wrap(t);
+  }
+};
+template <>
+struct type_caster<rushlight::Device> {
+  PYBIND11_TYPE_CASTER(rushlight::Device, const_name("device"));
+  bool load(handle h, bool) { return rushlight::python::read_device(h.ptr(), value); }
+  static handle cast(rushlight::Device d, return_value_policy, handle) {
+    return rushlight::python::to_python(d);
   }
 };
 }  // namespace pybind11::detail
