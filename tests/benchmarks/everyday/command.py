@@ -1,12 +1,13 @@
 """python -m tests.benchmarks --everyday [WORDS ...] [--dtype NAME] [--limit RATIO]
 
-Operations on everyday shapes, forward and with backward, and small programs, against torch in the
-same run by turns; those above the limit are printed, and the geometric mean of all.
+Operations on everyday shapes, forward and with backward, what stands between them (devices, lists,
+indices, states), functions of unusual numbers, and small programs, against torch in the same run by
+turns; those above the limit are printed, and the geometric mean of all.
 """
 
 import argparse
 
-from tests.benchmarks.everyday import operands, table
+from tests.benchmarks.everyday import glue, operands, table, unusual
 from tests.benchmarks.everyday.programs import PROGRAMS
 from tests.benchmarks.rows import Row, measure, summary
 from tests.benchmarks.sweep.measure import REFUSALS
@@ -44,6 +45,24 @@ def operation(statement, layer, dtype_name, backward):
     return setup
 
 
+def between(statement, dtype_name):
+    def setup(t):
+        names = operands.tensors(t, dtype_name)
+        names |= glue.objects(t, names["table"])
+        return {"run": eval(f"lambda: {statement}", {"t": t, "nn": t.nn, **names})}
+
+    return setup
+
+
+def function(statement, kind, dtype_name):
+    def setup(t):
+        x = unusual.number_tensor(t, kind, getattr(t, dtype_name))
+        names = {"t": t, "F": t.nn.functional, "x": x, "y": x.roll(1)}
+        return {"run": eval(f"lambda: {statement}", names)}
+
+    return setup
+
+
 def program(prepare):
     def setup(t):
         t.manual_seed(0)
@@ -57,6 +76,10 @@ def rows(dtype):
         for backward in (False, True):
             title = f"{name}, with backward" if backward else name
             yield Row("run()", AIM, operation(statement, layer, dtype, backward), title, rounds=5)
+    for name, statement in glue.rows():
+        yield Row("run()", AIM, between(statement, dtype), name, rounds=5)
+    for name, statement, kind in unusual.rows():
+        yield Row("run()", AIM, function(statement, kind, dtype), name, rounds=5)
     for name, prepare in PROGRAMS.items():
         yield Row("run()", AIM, program(prepare), name, rounds=5)
 
