@@ -56,7 +56,7 @@ PROPERTIES = {
     "grad_fn": "Node | None",
     "shape": "Size",
 }
-SETTABLE = {"data", "grad", "requires_grad"}
+SETTABLE = {"data", "grad", "grad_dtype", "requires_grad"}
 # Names that mean something else inside the class Tensor, or once the module's dtypes are there.
 HIDDEN = r"(?P<builtin>\b(?:int|float|bool|complex)\b)|(?P<own>\b(?:device|dtype)\b)"
 

@@ -72,6 +72,8 @@ struct BackwardPass {
   }
 
   void arrive(const Ref<Node>& node, std::uint32_t output, Tensor g) {
+    if (node->casts) [[unlikely]]
+      g = cast_gradient(g, static_cast<AccumulateGrad&>(*node).grad_dtype);
     bool& queued = own(*node) ? node->queued : elsewhere[node.get()].queued;
     Tensor& sum = slot(*node, output);
     if (sum)

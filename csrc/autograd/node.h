@@ -141,6 +141,7 @@ struct Node : Shared {
   // State of the backward pass that is using this node; one at a time, see engine.cpp.
   BackwardPass* pass = nullptr;
   bool queued = false;
+  bool casts = false;  // an AccumulateGrad with a grad_dtype
   std::uint32_t tangents = 0;  // carries_tangent() of its outputs, if known, in which level
   Tensor incoming;
   struct Output {
@@ -224,6 +225,8 @@ class AllInputs {
 struct AccumulateGrad final : Node {
   Tensor grad;
   Body* leaf = nullptr;  // borrowed; cleared when the leaf dies
+  bool any_dtype = false;  // grad_dtype = None
+  DType grad_dtype = DType::float32;  // where `casts`: what gradients are cast to as they arrive
   AccumulateGrad() : Node("AccumulateGrad") { order = 0; }
   Gradients backward(std::span<Tensor> grads) override;
   bool is_watched() const {
@@ -315,6 +318,7 @@ void after_backward(std::function<void()> function);
 inline std::atomic<std::int64_t> watched_leaves = 0;
 
 // What the engine needs of the ops, defined in csrc/ops/gradients.cpp.
+Tensor cast_gradient(const Tensor& g, DType dtype);
 Tensor add_gradients(Tensor a, Tensor b);  // in the memory of one of them, if that is free
 void add_gradients_into(const Tensor& sum, const Tensor& g);
 Tensor own_gradient(const Tensor& g);  // a dense copy, recorded in grad mode

@@ -53,6 +53,19 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
   if (sparse && needs_grad(weight))
     return sparse_embedding(weight, indices, padding_idx, scale_grad_by_freq);
   if (weight.dim() != 2) fail<RuntimeError>("'weight' must be 2-D");
+  if (is_complex(weight.dtype())) {
+    if (needs_grad(weight))
+      fail<RuntimeError>(
+          "embedding does not support automatic differentiation for outputs with complex dtype.\n",
+          describe("weight", weight), "; weight[indices] has a gradient");
+    const Tensor parts = view_as_real(contiguous(weight));
+    const Tensor rows = embedding(reshape(parts, {weight->shape[0], 2 * weight->shape[1]}), indices,
+                                  padding_idx, false, false);
+    Shape shape = indices.shape();
+    shape.push_back(weight->shape[1]);
+    shape.push_back(2);
+    return view_as_complex(view(rows, shape));
+  }
   if (indices.dtype() != DType::int64 && indices.dtype() != DType::int32)
     fail<RuntimeError>(
         "Expected tensor for argument #1 'indices' to have one of the following scalar types: "

@@ -8,6 +8,8 @@
 
 namespace rushlight {
 
+Tensor cast_gradient(const Tensor& g, DType dtype) { return g->sparse ? g : to(g, dtype); }
+
 Tensor add_gradients(Tensor a, Tensor b) {
   if (a->sparse || b->sparse) [[unlikely]]
     return sparse_gradients.add(a, b);

@@ -140,8 +140,12 @@ void check_some_left(const Tensor& input, const Amounts& pad) {
                      "\npad(): the amounts take all of ", describe("input", input));
 }
 
-// torch's words where a dimension has too few elements.
+// torch's words where a dimension has too few elements, or the elements are truths.
 void check_edges(const Tensor& input, const Amounts& pad, PadMode mode) {
+  if (mode != PadMode::circular && input.dtype() == DType::boolean)
+    fail<NotImplementedError>("\"", mode == PadMode::reflect ? "reflection" : "replication", "_pad",
+                              pad.size() / 2, "d\" not implemented for 'Bool'\n",
+                              describe("input", input), "; convert with .byte() and back");
   if (mode != PadMode::circular) check_some_left(input, pad);
   for (std::size_t i = 0; i < pad.size() / 2; ++i) {
     const int dim = input.dim() - 1 - int(i);

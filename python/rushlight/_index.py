@@ -46,7 +46,7 @@ TENSOR = {
     "rushlight._sparse.methods": "_coalesced_ _indices _nnz _values ccol_indices coalesce col_indices crow_indices indices is_coalesced resize_as_sparse_ row_indices smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm values",
     "rushlight._spectral": "istft stft",
     "rushlight._statistics": "histogram",
-    "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ _is_view as_subclass dim_order is_inference register_hook register_post_accumulate_grad_hook type",
+    "rushlight._tensor": "__array_wrap__ __complex__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ __format__ __rdiv__ __reduce_ex__ __repr__ __reversed__ _is_view as_subclass dim_order is_inference module_load register_hook register_post_accumulate_grad_hook type",
     "rushlight._tensor_elements": "apply_ fill_diagonal_ map2_ map_ nonzero_static",
     "rushlight._tensor_memory": "_typed_storage dense_dim is_shared new new_empty_strided record_stream resize resize_as resize_as_ set_ share_memory_ sparse_dim storage to_dense untyped_storage",
     "rushlight._views": "adjoint narrow_copy",

@@ -279,6 +279,23 @@ def __rdiv__(self: Tensor, other):
 
 
 @op("Tensor")
+def module_load(self: Tensor, other: Tensor, assign: bool = False):
+    """What load_state_dict() swaps with a parameter or buffer, where modules swap their tensors
+    (torch.__future__.set_swap_module_params_on_conversion): a new object.
+
+    Args:
+        other: the tensor that is loaded.
+        assign: it itself, detached; otherwise its values are copied into this one.
+
+    Shape: that of other with assign, else this one's.
+
+    >>> torch.zeros(2).module_load(torch.ones(2))
+    tensor([1., 1.])
+    """
+    return (other if assign else self.copy_(other)).detach()
+
+
+@op("Tensor")
 def dim_order(self: Tensor, *, ambiguity_check=False):
     """The dimensions from the one with the largest stride to the one with the smallest.
 

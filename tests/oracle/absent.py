@@ -24,7 +24,7 @@ REASONS = {
         "unify_type_list merge_type_* fork wait cudnn_* miopen_* mkldnn_* batch_norm_[begsu]* "
         "affine_grid_generator *_mkldnn conv_tbc init_num_threads cond *has_torch_function* "
         "const_data_ptr is_distributed slice_inverse get_device_module thread_safe_generator "
-        "autocast_*crement_nesting module_load assert_int_or_pair dim_order AVG SUM embedding_bag "
+        "autocast_*crement_nesting assert_int_or_pair dim_order AVG SUM embedding_bag "
         "Tensor.index"
     ),
     "quantized tensors, and numbers of 8 bits and fewer": (
@@ -61,7 +61,6 @@ REASONS = {
     "torch 2.13's own novelties": (
         "nn.functional.linear_cross_entropy* nn.LinearCrossEntropy* "
         "optim.swap_in_* autograd.enforce_grad_layout_policy "
-        "Tensor.grad_dtype"
     ),
 }
 

@@ -151,7 +151,7 @@ std::vector<Tensor> accumulated(py::handle given, bool create_graph) {
   const py::tuple inputs = listed(given);
   const std::vector<Tensor> wanted = tensors_of(inputs, "inputs");
   if (!given.is_none() && wanted.empty())
-    fail<RuntimeError>("'inputs' argument to backward() cannot be empty.");
+    fail<RuntimeError>("`inputs` argument to `backward()` cannot be empty.");
   for (py::handle item : inputs)
     if (const Tensor* t = as_tensor(item.ptr()); t && wants_grad(*t)) retain_grad(*t);
   warn_of_cycles(create_graph);
@@ -168,8 +168,11 @@ void backward(const Tensor& self, std::optional<Tensor> gradient, std::optional<
 void backward_many(py::handle tensors, py::handle grad_tensors, bool retain_graph,
                    bool create_graph, py::handle given_inputs) {
   const std::vector<Tensor> wanted = accumulated(given_inputs, create_graph);
-  run(tensors_of(tensors, "tensors"), tensors_of(grad_tensors, "grad_tensors"), wanted,
-      {retain_graph, create_graph, true, false});
+  const std::vector<Tensor> roots = tensors_of(tensors, "tensors");
+  const std::vector<Tensor> given = tensors_of(grad_tensors, "grad_tensors");
+  if (!grad_tensors.is_none() && given.size() != roots.size())
+    fail<RuntimeError>("got ", roots.size(), " tensors and ", given.size(), " gradients");
+  run(roots, given, wanted, {retain_graph, create_graph, true, false});
 }
 
 std::vector<Tensor> gradients(py::handle outputs, py::handle of, py::handle grad_outputs,

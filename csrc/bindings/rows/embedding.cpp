@@ -25,7 +25,7 @@ void bind_embedding(py::module_& m) {
   op<&embedding>(m,
                  "embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
                  "sparse=False)",
-                 As::function,
+                 with_complex(As::function),
                  R"(The rows of `weight` at the given indices.
 
 Args:

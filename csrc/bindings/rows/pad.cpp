@@ -11,14 +11,8 @@ namespace {
 
 std::vector<std::int64_t> read_amounts(py::handle pad) {
   std::vector<std::int64_t> amounts;
-  for (py::handle item : py::tuple(py::reinterpret_borrow<py::object>(pad))) {
-    std::int64_t n = item.ptr() == Py_True;
-    const bool counts = !amounts.empty() && PyBool_Check(item.ptr());  // as in any list of ints
-    if (!counts && !Argument<std::int64_t>::read(item.ptr(), n))
-      fail<TypeError>("pad(): argument 'pad' must be tuple of ints, but it holds ",
-                      Py_TYPE(item.ptr())->tp_name);
-    amounts.push_back(n);
-  }
+  if (!Argument<std::vector<std::int64_t>>::read(pad.ptr(), amounts))
+    fail<TypeError>("pad(): argument 'pad' must be tuple of ints");
   return amounts;
 }
 Tensor pad_constant(const Tensor& input, py::handle pad, Scalar value) {

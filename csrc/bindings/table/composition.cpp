@@ -39,15 +39,14 @@ PyObject* tuple_of_ints(PyObject* o) {
   const auto list =
       py::reinterpret_steal<py::object>(many ? PySequence_Tuple(o) : PyTuple_Pack(1, o));
   if (!list) return nullptr;
+  std::vector<std::int64_t> integers;
   const Py_ssize_t n = PyTuple_GET_SIZE(list.ptr());
+  if (!Argument<std::vector<std::int64_t>>::read_many(PySequence_Fast_ITEMS(list.ptr()), n,
+                                                      integers))
+    return nullptr;
   auto made = py::reinterpret_steal<py::object>(PyTuple_New(n));
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* const item = PyTuple_GET_ITEM(list.ptr(), i);
-    PyObject* integer =
-        i && PyBool_Check(item) ? PyLong_FromLong(item == Py_True) : converted<std::int64_t>(item);
-    if (!integer) return nullptr;
-    PyTuple_SET_ITEM(made.ptr(), i, integer);
-  }
+  for (Py_ssize_t i = 0; i < n; ++i)
+    PyTuple_SET_ITEM(made.ptr(), i, PyLong_FromLongLong(integers[std::size_t(i)]));
   return made.release().ptr();
 }
 

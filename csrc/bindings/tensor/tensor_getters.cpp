@@ -159,6 +159,68 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
   }
 }
 
+// How torch's messages name the dtype of a gradient: by C++'s type.
+const char* type_name(DType d) {
+  switch (d) {
+    case DType::float32: return "float";
+    case DType::float64: return "double";
+    case DType::float16: return "c10::Half";
+    case DType::bfloat16: return "c10::BFloat16";
+    case DType::complex64: return "c10::complex<float>";
+    case DType::complex128: return "c10::complex<double>";
+    default: return scalar_name(d);
+  }
+}
+
+// The dtype that gradients of a leaf have; none: any.
+std::optional<DType> grad_dtype_of(const Tensor& t) {
+  if (t->node && is_leaf(*t.body())) {
+    const auto& node = static_cast<const AccumulateGrad&>(*t->node);
+    if (node.any_dtype) return {};
+    if (node.casts) return node.grad_dtype;
+  }
+  return t.dtype();
+}
+
+PyObject* get_grad_dtype(PyObject* self, void*) {
+  try {
+    const Tensor& t = self_of(self);
+    if (!is_leaf_tensor(t)) fail<RuntimeError>("grad_dtype can only be accessed on leaf tensors.");
+    const std::optional<DType> dtype = grad_dtype_of(t);
+    return dtype ? to_python(*dtype) : Py_NewRef(Py_None);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+int set_grad_dtype(PyObject* self, PyObject* value, void*) {
+  try {
+    const Tensor& t = self_of(self);
+    if (!is_leaf_tensor(t)) fail<RuntimeError>("grad_dtype can only be set on leaf tensors.");
+    const bool reset = !value;  // `del`: the tensor's own again
+    DType dtype = t.dtype();
+    const bool any = value == Py_None;
+    if (!reset && !any && !Argument<DType>::read(value, dtype))
+      fail<RuntimeError>("grad_dtype must be a torch.dtype or None, but got ",
+                         Py_TYPE(value)->tp_name);
+    if (const Tensor grad = grad_of(t); grad && !any && grad.dtype() != dtype)
+      fail<RuntimeError>("Cannot set grad_dtype to '", scalar_name(dtype),
+                         "' because there is already a gradient with dtype '",
+                         type_name(grad.dtype()),
+                         "'. Please clear the gradient (.grad = None) before changing grad_dtype, "
+                         "or ensure the new grad_dtype matches the existing gradient's dtype.");
+    if (reset && !t->node) return 0;
+    AccumulateGrad* node = accumulator(*t.body());
+    node->any_dtype = any;
+    node->casts = !any && !reset;
+    node->grad_dtype = dtype;
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
 int assign_grad(PyObject* self, PyObject* value, void*) {
   try {
     const Tensor& t = self_of(self);
@@ -171,10 +233,14 @@ int assign_grad(PyObject* self, PyObject* value, void*) {
       fail<TypeError>("assigned grad expected to be a Tensor or None but got grad of type ",
                       Py_TYPE(value)->tp_name);
     if (grad->is_same(t)) fail<RuntimeError>("can't assign Variable as its own grad");
-    if (grad->dtype() != t.dtype())
-      fail<RuntimeError>("attempting to assign a gradient with dtype '", scalar_name(grad->dtype()),
-                         "' to a tensor with dtype '", scalar_name(t.dtype()),
-                         "'. Please ensure that the gradient and the tensor have the same dtype");
+    const std::optional<DType> wanted = grad_dtype_of(t);
+    if (wanted && grad->dtype() != *wanted)
+      fail<RuntimeError>(
+          "attempting to assign a gradient with dtype '", type_name(grad->dtype()),
+          "' to a tensor with grad_dtype '", scalar_name(*wanted),
+          "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+          "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow "
+          "any dtype.");
     if (grad->device() != t.device())
       fail<RuntimeError>(
           "attempting to assign a gradient with device '", grad->device(),
@@ -340,6 +406,8 @@ std::vector<PyGetSetDef> tensor_getters() {
       {"requires_grad", get<records>, set_requires_grad,
        "Whether operations on the tensor are recorded.", nullptr},
       {"grad", get_grad, assign_grad, "The gradient that backward() has left, or None.", nullptr},
+      {"grad_dtype", get_grad_dtype, set_grad_dtype,
+       "The dtype that gradients are cast to as they arrive; None: any is kept.", nullptr},
       {"_grad", get_grad, assign_grad, "The attribute grad, under an older name.", nullptr},
       {"data", get_data, set_data, "The same elements without history; can be replaced.", nullptr},
   };

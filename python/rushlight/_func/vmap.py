@@ -133,23 +133,18 @@ def _of_part(func, args, kwargs, values, dims, first, count, randomness):
 
 def _results(parts, out_dims, name):
     """What func returned, with the batch in front of it or where out_dims says."""
+    dims = _dims_of(parts[0][1], out_dims, name)
     for _, result in parts:
-        for leaf in leaves(result):
-            if not is_tensor(leaf):
+        for leaf, dim in zip(leaves(result), dims, strict=False):
+            if dim is not None and not is_tensor(leaf):
                 raise ValueError(
                     f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. "
                     "Did you mean to set out_dims= to None for output?"
                 )
-    try:
-        dims = iter(_spread(out_dims, parts[0][1], name))
-    except ValueError:
-        raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
-            "the structure of `outputs`. out_dims must give an int or None for each tensor"
-        ) from None
+    left = iter(dims)
 
     def together(*rows):
-        dim = next(dims)
+        dim = next(left)
         if dim is None:
             if any(level.holds(x) for (level, _), x in zip(parts, rows, strict=True)):
                 raise ValueError(
@@ -162,6 +157,17 @@ def _results(parts, out_dims, name):
         return whole.movedim(0, wrapped(dim, whole.dim()))
 
     return mapped(together, *[result for _, result in parts])
+
+
+def _dims_of(result, out_dims, name):
+    """That of each leaf."""
+    try:
+        return _spread(out_dims, result, name)
+    except ValueError:
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
+            "the structure of `outputs`. out_dims must give an int or None for each tensor"
+        ) from None
 
 
 def check_randomness(randomness):

@@ -17,7 +17,6 @@ from rushlight.distributions.normal import Normal
 from rushlight.distributions.pareto import Pareto
 from rushlight.distributions.poisson import Poisson
 from rushlight.distributions.uniform import Uniform
-from rushlight.functional import broadcast_shapes
 
 _BOUNDED = (Beta, ContinuousBernoulli, Uniform)
 _HALF = (Exponential, Gamma)
@@ -31,9 +30,9 @@ INFINITE = [
 
 
 def infinite(p, q):
-    """Infinity in the shape of both."""
-    shape = broadcast_shapes(p.batch_shape, q.batch_shape)
-    return _C.full(shape, float("inf"), dtype=p.mean.dtype, device=p.mean.device)
+    """Infinity in p's shape, also where q's is larger, as in torch."""
+    del q
+    return _C.full(p.batch_shape, float("inf"), dtype=p.mean.dtype, device=p.mean.device)
 
 
 def _xlogx(x):

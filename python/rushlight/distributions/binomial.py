@@ -25,6 +25,8 @@ class Binomial(CountOfTries):
         "total_count": constraints.nonnegative_integer, **CountOfTries.arg_constraints
     }  # fmt: skip
 
+    has_enumerate_support = True
+
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         super().__init__(total_count, probs, logits, validate_args)
 

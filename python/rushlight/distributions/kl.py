@@ -164,6 +164,11 @@ def _beta(p, q):
 
 @register_kl(Binomial, Binomial)
 def _binomial(p, q):
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented: "
+            f"{p.total_count} and {q.total_count}"
+        )
     each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     value = p.total_count * each
     impossible = p.total_count > q.total_count
@@ -284,6 +289,8 @@ def _of_one_family(p, q):
     result = q._log_normalizer(*q._natural_params) - normalizer
     for mine, other, slope in zip(ours, q._natural_params, slopes, strict=True):
         term = (other - mine) * slope
-        dims = range(-len(q.event_shape), 0)
+        dims = range(
+            len(result.shape) - term.dim(), 0
+        )  # of the event, where the parameter has them
         result = result - (term.sum(tuple(dims)) if dims else term)
     return result

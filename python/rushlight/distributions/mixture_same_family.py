@@ -47,7 +47,7 @@ class MixtureSameFamily(Distribution):
                     f"`mixture_distribution.batch_shape` ({weights}) is not compatible with "
                     f"`component_distribution.batch_shape`({batch})"
                 )
-        classes = mixture_distribution.param_shape[-1]
+        classes = mixture_distribution.logits.shape[-1]
         if not batch or classes != batch[-1]:
             raise ValueError(
                 f"`mixture_distribution component` ({classes}) does not equal "

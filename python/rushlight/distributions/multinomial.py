@@ -22,6 +22,8 @@ class Multinomial(Distribution):
     tensor([0., 3.])
     """
 
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")

@@ -28,8 +28,9 @@ class Weibull(TransformedDistribution):
 
     def __init__(self, scale, concentration, validate_args=None):
         self.scale, self.concentration = broadcast_all(scale, concentration)
+        self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(_C.ones_like(self.scale), validate_args=validate_args)
-        maps = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
+        maps = [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)]
         super().__init__(base, maps, validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
@@ -40,7 +41,7 @@ class Weibull(TransformedDistribution):
         )  # fmt: skip
 
     def _moment(self, order):
-        return _C.lgamma(1 + order * self.concentration.reciprocal()).exp()
+        return _C.lgamma(1 + order * self.concentration_reciprocal).exp()
 
     @property
     def mean(self):

@@ -49,7 +49,7 @@ def assert_close(
         equal_nan: NaN equals NaN.
         check_device: devices must be equal.
         check_dtype: dtypes must be equal.
-        check_layout: accepted; all tensors here are strided.
+        check_layout: compare whether they are dense, or in which way sparse.
         check_stride: strides must be equal.
         msg: a text that replaces the message, or a function that is given it.
 
@@ -73,6 +73,7 @@ def assert_close(
         "check_device": check_device,
         "check_dtype": check_dtype,
         "check_stride": check_stride,
+        "check_layout": check_layout,
     }
     try:
         _compare(actual, expected, options)
@@ -163,12 +164,19 @@ def _plain_number(value):
 
 
 def _related(actual, expected, allow_subclasses):
-    kinds = type(actual), type(expected)
+    kinds = _kind(actual), _kind(expected)
     if not all(isinstance(v, _C.Tensor) or _is_numpy(v) for v in (actual, expected)):
         return False
     if kinds[0] is kinds[1]:
         return True
     return allow_subclasses and (issubclass(*kinds) or issubclass(*reversed(kinds)))
+
+
+def _kind(value):
+    """Its class; of sparse tensors, whose classes are private, Tensor."""
+    kind = type(value)
+    sparse = isinstance(value, _C.Tensor) and value.layout is not _C.strided
+    return _C.Tensor if sparse and kind.__name__ == "Tensor" else kind
 
 
 def _tolerances(options, dtypes):
@@ -210,37 +218,82 @@ def _check_attribute(name, actual, expected):
 
 def _compare_tensors(actual, expected, options):
     _check_attribute("shape", actual.shape, expected.shape)
+    if options["check_layout"]:
+        _check_attribute("layout", actual.layout, expected.layout)
+    dense = actual.layout is expected.layout is _C.strided
+    if options["check_stride"] and dense:
+        _check_attribute("stride()", tuple(actual.stride()), tuple(expected.stride()))
     if options["check_device"]:
         _check_attribute("device", actual.device, expected.device)
     if options["check_dtype"]:
         _check_attribute("dtype", actual.dtype, expected.dtype)
-    if options["check_stride"]:
-        _check_attribute("stride()", tuple(actual.stride()), tuple(expected.stride()))
     rtol, atol = _tolerances(options, (actual.dtype, expected.dtype))
     if "meta" in (actual.device.type, expected.device.type):
-        return  # there are no values
+        return None  # there are no values
     actual, expected = actual.detach(), expected.detach()
     if actual.device != expected.device:
         actual, expected = actual.cpu(), expected.cpu()
-    dtype = _C.promote_types(actual.dtype, expected.dtype)
+    dtype = _C.promote_types(*(_signed(t.dtype) for t in (actual, expected)))
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = _C.int64
-    actual, expected = actual.to(dtype), expected.to(dtype)
-    close = _C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options["equal_nan"])
+    if not dense:
+        if actual.layout is expected.layout:
+            return _compare_sparse(actual, expected, options, (rtol, atol))
+        both = (actual, expected)
+        actual, expected = (t if t.layout is _C.strided else t.to_dense() for t in both)
+    _compare_dense(
+        "Tensor-likes", actual.to(dtype), expected.to(dtype), options["equal_nan"], rtol, atol
+    )
+    return None
+
+
+def _signed(dtype):
+    """int64 for the unsigned types, which have no common one with others."""
+    return _C.int64 if dtype in (_C.uint16, _C.uint32, _C.uint64) else dtype
+
+
+def _compare_sparse(actual, expected, options, tolerances):
+    """Entry by entry: those of two tensors that are equal as dense ones can differ."""
+    way = str(actual.layout).rsplit("_", 1)[-1].upper()
+    for name, of in (("sparse dimensions", "sparse_dim"), ("specified values", "_nnz")):
+        a, b = getattr(actual, of)(), getattr(expected, of)()
+        if a != b:
+            raise _Mismatch(
+                f"The number of {name} in sparse {way} tensors does not match: {a} != {b}"
+            )
+    indices = {
+        "COO": ("_indices",), "CSR": ("crow_indices", "col_indices"),
+        "CSC": ("ccol_indices", "row_indices"),
+    }[way]  # fmt: skip
+    for name in indices:
+        a, b = (getattr(t, name)().long() for t in (actual, expected))
+        _compare_dense(f"Sparse {way} {name.lstrip('_')}", a, b, False, 0, 0)
+    values = "_values" if way == "COO" else "values"
+    a, b = (getattr(t, values)() for t in (actual, expected))
+    _compare_dense(f"Sparse {way} values", a, b, options["equal_nan"], *tolerances)
+
+
+def _compare_dense(title, actual, expected, equal_nan, rtol, atol):
+    close = _C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
     if close.all():
         return
     if actual.dim() == 0:
         _fail_numbers(actual.item(), expected.item(), rtol, atol)
-    _fail_tensors(actual, expected, close, rtol, atol)
+    if actual.is_floating_point() and actual.itemsize == 1:
+        first = tuple((~close).nonzero()[0].tolist())
+        raise _Mismatch(
+            f"{title} are not 'equal'!\n\nThe first mismatched element is at index {first}."
+        )
+    _fail_tensors(title, actual, expected, close, rtol, atol)
 
 
-def _fail_tensors(actual, expected, close, rtol, atol):
+def _fail_tensors(title, actual, expected, close, rtol, atol):
     count, wrong = close.numel(), int((~close).sum())
     exact = rtol == 0 and atol == 0
     absolute = (actual - expected).abs()
     relative = absolute / expected.abs()
     lines = [
-        f"Tensor-likes are not {'equal' if exact else 'close'}!\n",
+        f"{title} are not {'equal' if exact else 'close'}!\n",
         f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})",
     ]
     for kind, off, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):

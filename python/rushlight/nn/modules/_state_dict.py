@@ -7,6 +7,7 @@ model as it was. (A subclass with its own _load_from_state_dict, or a post hook,
 import warnings
 from collections import OrderedDict, namedtuple
 
+import rushlight.__future__ as future
 from rushlight import _C
 from rushlight._grad_mode import no_grad
 from rushlight.nn.parameter import Parameter, is_lazy
@@ -165,11 +166,13 @@ class StateDict:
                 stacklevel=2,
             )
 
+        swaps = future._swap_module_params_on_conversion
+
         def failed(words):
             problems.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are '
-                f"{tensor.size()} and whose dimensions in the checkpoint are {new.size()}, an "
-                f"exception occurred : {words}."
+                f'While {"swapping" if swaps else "copying"} the parameter named "{key}", whose '
+                f"dimensions in the model are {tensor.size()} and whose dimensions in the "
+                f"checkpoint are {new.size()}, an exception occurred : {words}."
             )
 
         if new.is_meta and not tensor.is_meta and not assign:  # before any is copied
@@ -177,7 +180,9 @@ class StateDict:
             return
 
         def copy():
-            if not assign:
+            if swaps:
+                _swap(tensor, new, assign)
+            elif not assign:
                 with no_grad():
                     tensor.copy_(new)
             elif isinstance(tensor, Parameter):
@@ -248,6 +253,25 @@ class StateDict:
         for copy in problems.copies or ():
             copy()
         return _IncompatibleKeys(missing, unexpected)
+
+
+def _swap(tensor, new, assign):
+    """The tensor stays the object that it is, and becomes what its class makes of the new one."""
+    from rushlight.utils import swap_tensors
+
+    with no_grad():
+        made = tensor.module_load(new, assign=assign)
+        if made is new or made is tensor:
+            raise RuntimeError(
+                "module_load returned one of self or other, please .detach() the result if "
+                "returning one of the inputs in module_load"
+            )
+        if isinstance(tensor, Parameter):
+            if isinstance(made, Parameter):
+                made.requires_grad_(tensor.requires_grad)
+            else:
+                made = Parameter(made, tensor.requires_grad)
+        swap_tensors(tensor, made)
 
 
 def _waits(module):

@@ -1,5 +1,7 @@
 """Piecewise linear or quadratic activations: attributes of activation.py, as in torch."""
 
+import warnings
+
 from rushlight.nn import functional as F
 from rushlight.nn.modules._inplace import InPlace
 from rushlight.nn.modules.module import Module
@@ -33,6 +35,13 @@ class Hardtanh(Module):
 
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
+        for old, new in (("min_val", min_value), ("max_val", max_value)):
+            if new is not None:
+                warnings.warn(
+                    f"keyword argument `{old}ue` is deprecated and renamed to `{old}`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace

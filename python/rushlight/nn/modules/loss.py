@@ -4,6 +4,8 @@ linear layers come from loss_margin.py and loss_linear.py.
 `reduction` is "none", "mean" or "sum".
 """
 
+import warnings
+
 from rushlight.nn import functional as F
 from rushlight.nn.modules._class_path import settle
 from rushlight.nn.modules._loss_base import _Loss, _WeightedLoss
@@ -188,6 +190,17 @@ class NLLLoss(_WeightedLoss):
 
 class NLLLoss2d(NLLLoss):
     """The older name of NLLLoss for images."""
+
+    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None,
+                 reduction="mean"):  # fmt: skip
+        warnings.warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in "
+            "replacement and see https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more "
+            "details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
 class BCELoss(_WeightedLoss):

@@ -342,7 +342,7 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [row[: int(n)] for row, n in zip(padded_sequences, lengths, strict=False)]
+    return [row[: int(n)].clone() for row, n in zip(padded_sequences, lengths, strict=False)]
 
 
 def __getattr__(name):

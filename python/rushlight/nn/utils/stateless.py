@@ -66,7 +66,14 @@ def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, str
 
 def _tied(own, given):
     """The other names of the tensors that are replaced."""
-    for_tensor = {id(own[name]): value for name, value in given.items() if name in own}
+    for_tensor: dict[int, Tensor] = {}
+    for name, value in given.items():
+        if name in own and for_tensor.setdefault(id(own[name]), value) is not value:
+            names = sorted(other for other, t in own.items() if t is own[name])
+            raise ValueError(
+                f"functional_call got multiple values for keys {names}, which are tied. "
+                "Consider using tie_weights=False"
+            )
     return {name: for_tensor[id(t)] for name, t in own.items() if id(t) in for_tensor}
 
 
