@@ -142,8 +142,8 @@ def test_python_imports(path):
 
 # Declared where a layer needs it, defined by a higher one: the ports of a layer, by name.
 PORTS = {
-    "csrc/autograd/node.h": "add_gradients add_gradients_into cast_gradient own_gradient like_saved row_of "
-    "stacked_rows view_node",
+    "csrc/autograd/node.h": "add_gradients add_gradients_into cast_gradient own_gradient "
+    "like_saved row_of stacked_rows view_node",
     "csrc/autograd/anomaly.h": "has_nan",
     "csrc/core/backend.h": "cpu_backend",  # the table of the device that is always there
     "csrc/core/cuda.h": "find_cuda",  # devices find their provider

@@ -257,7 +257,7 @@ Tensor composed(const PointwiseOp& op, const Input* in, const Scalar* parameters
     return apply<Where>(zero, Scalar(1), div(apply<Sin>(x), whole));
   }
   if (is<L1Loss>(op)) return apply<Abs>(apply<Sub>(in[0], in[1]));
-  if (op.name == "ldexp") return apply<Mul>(in[0], apply<Pow>(Scalar(2), in[1]));
+  if (op.name == "ldexp") return apply<Mul>(in[0], apply<Pow>(Scalar(2.0), in[1]));
   if (op.name == "logaddexp") {
     const DType d = result_type({in, 2});
     const Tensor a = to(*in[0].tensor, d), b = to(*in[1].tensor, d);

@@ -27,6 +27,9 @@ void CallGeometry::bind(Operand& o, const Tensor& t) {
     start_view(v, t);
   std::int64_t* strides = strides_[count_].data();
   broadcast_strides(b.shape, b.strides.data(), shape_, strides);
+  // A dimension of one element has its place in the order too, if no other operand is larger there.
+  for (int d = b.shape.rank - 1, to = shape_.rank - 1; d >= 0; --d, --to)
+    if (shape_.sizes[std::size_t(to)] == 1) strides[to] = b.strides[std::size_t(d)];
   o = {v.data, strides, v.dtype};
   operands_[count_++] = &o;
 }

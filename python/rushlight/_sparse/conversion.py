@@ -45,7 +45,7 @@ def sparse_of(x, dims=None, node="ToSparseBackward1"):
         )
     sizes = x.shape[:dims]
     with no_grad():
-        flat = x.detach().reshape(math.prod(sizes), -1)
+        flat = x.detach().reshape(math.prod(sizes), math.prod(x.shape[dims:]))
         numbers = (flat != 0).any(1).nonzero().reshape(-1) if flat.shape[1] else None
         if numbers is None:
             numbers = _C.empty((0,), dtype=_C.int64, device=x.device)

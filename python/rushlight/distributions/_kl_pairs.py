@@ -29,9 +29,8 @@ INFINITE = [
 ]  # fmt: skip
 
 
-def infinite(p, q):
+def infinite(p, _q):
     """Infinity in p's shape, also where q's is larger, as in torch."""
-    del q
     return _C.full(p.batch_shape, float("inf"), dtype=p.mean.dtype, device=p.mean.device)
 
 
