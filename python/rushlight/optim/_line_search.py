@@ -5,7 +5,6 @@ Algorithms 3.5 and 3.6 of Nocedal and Wright, Numerical Optimization, with cubic
 
 C1, C2 = 1e-4, 0.9  # sufficient decrease; how much flatter the slope must become
 TOLERANCE = 1e-9
-MAX_SEARCH = 25
 
 
 def cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -23,18 +22,20 @@ def cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     return min(max(point, low), high)
 
 
-def strong_wolfe(at, t, direction, loss, grad, slope):
-    """(loss, gradient, step length, evaluations); `at(t)` gives loss and gradient there."""
-    longest = float(direction.abs().max())
-    start = loss
-    old = (0.0, loss, grad.clone(), slope)
+def strong_wolfe(at, t, direction, loss, grad, slope, most):
+    """(loss, gradient, step length, evaluations); `at(t)` gives loss and gradient there, and is
+    called once, and then `most` times at most."""
+
+    def point(t):
+        loss, grad = at(t)
+        return t, loss, grad.clone(), grad.dot(direction)
+
+    old, new = (0, loss, grad.clone(), slope), point(t)
+    first = old
     bracket, done = None, False
-    evaluations = 0
-    for step in range(MAX_SEARCH):
-        new_loss, new_grad = at(t)
-        evaluations += 1
-        new = (t, new_loss, new_grad.clone(), float(new_grad.dot(direction)))
-        if new_loss > start + C1 * t * slope or (step > 0 and new_loss >= old[1]):
+    tries = 0
+    while tries < most:
+        if too_high(new, first) or (tries > 1 and new[1] >= old[1]):
             bracket = [old, new]
             break
         if abs(new[3]) <= -C2 * slope:
@@ -43,35 +44,35 @@ def strong_wolfe(at, t, direction, loss, grad, slope):
         if new[3] >= 0:
             bracket = [old, new]
             break
-        bounds = (t + 0.01 * (t - old[0]), t * 10)
+        bounds = (new[0] + 0.01 * (new[0] - old[0]), new[0] * 10)
         following = cubic_minimum(old[0], old[1], old[3], new[0], new[1], new[3], bounds)
-        old, t = new, following
-    remaining = MAX_SEARCH - evaluations
+        old, new = new, point(following)
+        tries += 1
     if bracket is None:
-        new_loss, new_grad = at(t)
-        evaluations += 1
-        bracket = [(0.0, loss, grad, slope), (t, new_loss, new_grad, slope)]
-        remaining = 0
+        bracket = [first, new]
+    low = 0 if bracket[0][1] <= bracket[-1][1] else -1
+    best, used = bracket[low], 0
     if not done:
-        best, used = _zoom(at, bracket, direction, start, slope, longest, remaining)
-        evaluations += used
-    else:
-        best = bracket[0]
-    return best[1], best[2], best[0], evaluations
+        best, used = zoom(point, bracket, first, direction.abs().max(), most - tries)
+    return best[1], best[2], best[0], tries + used + 1
 
 
-def _zoom(at, bracket, direction, start, slope, longest, remaining):
-    """Shrinks an interval that holds an acceptable step; returns its better end."""
+def too_high(new, first):
+    """Whether the loss is not low enough for so long a step."""
+    return new[1] > first[1] + C1 * new[0] * first[3]
+
+
+def zoom(point, bracket, first, longest, most):
+    """Shrinks an interval that holds an acceptable step: its better end, how often it evaluated."""
     used, stuck = 0, False
     low, high = (0, 1) if bracket[0][1] <= bracket[1][1] else (1, 0)
-    while used < remaining:
+    while used < most:
         (x1, f1, _, g1), (x2, f2, _, g2) = bracket
-        width = abs(x2 - x1)
-        if width * longest < TOLERANCE:
+        if abs(x2 - x1) * longest < TOLERANCE:
             break
         t = cubic_minimum(x1, f1, g1, x2, f2, g2)
         left, right = min(x1, x2), max(x1, x2)
-        margin = 0.1 * width
+        margin = 0.1 * (right - left)
         if min(right - t, t - left) < margin:  # too near an end: once is allowed
             if stuck or t >= right or t <= left:
                 t = right - margin if abs(t - right) < abs(t - left) else left + margin
@@ -80,14 +81,13 @@ def _zoom(at, bracket, direction, start, slope, longest, remaining):
                 stuck = True
         else:
             stuck = False
-        new_loss, new_grad = at(t)
+        new = point(t)
         used += 1
-        new = (t, new_loss, new_grad.clone(), float(new_grad.dot(direction)))
-        if new_loss > start + C1 * t * slope or new_loss >= bracket[low][1]:
+        if too_high(new, first) or new[1] >= bracket[low][1]:
             bracket[high] = new
             low, high = (0, 1) if bracket[0][1] <= bracket[1][1] else (1, 0)
             continue
-        finished = abs(new[3]) <= -C2 * slope
+        finished = abs(new[3]) <= -C2 * first[3]
         if not finished and new[3] * (bracket[high][0] - bracket[low][0]) >= 0:
             bracket[high] = bracket[low]
         bracket[low] = new

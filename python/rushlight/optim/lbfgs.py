@@ -7,10 +7,16 @@ from rushlight.optim.optimizer import Optimizer, checked, evaluate
 
 __all__ = ["LBFGS"]
 
+_KEPT = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+
 
 def _value(loss):
     """A loss as a number, whatever the closure returned."""
     return float(loss.detach() if isinstance(loss, _C.Tensor) else loss)
+
+
+def _as_real(tensor):
+    return _C.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 class LBFGS(Optimizer):
@@ -63,14 +69,13 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _flat_grad(self):
-        parts = [
-            p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._params
-        ]
-        return _C.cat(parts, 0)
+        parts = [_C.zeros_like(p) if p.grad is None else p.grad for p in self._params]
+        dense = [part.to_dense() if part.is_sparse else part for part in parts]
+        return _C.cat([_as_real(part).reshape(-1) for part in dense], 0)
 
     def _move(self, t, direction):
         offset = 0
-        for p in self._params:
+        for p in map(_as_real, self._params):
             n = p.numel()
             p.add_(direction[offset : offset + n].view_as(p), alpha=t)
             offset += n
@@ -103,26 +108,29 @@ class LBFGS(Optimizer):
         loss, evals = _value(first_loss), 1
         state["func_evals"] += 1
         grad = self._flat_grad()
-        if float(grad.abs().max()) <= group["tolerance_grad"]:
+        if grad.abs().max() <= group["tolerance_grad"]:
             return first_loss
         iterations = 0
+        # These are put into the state when the step ends.
+        kept = {name: state.get(name) for name in _KEPT}
         while iterations < group["max_iter"]:
             iterations += 1
             state["n_iter"] += 1
-            direction, t = self._direction(state, grad, group)
-            state["prev_flat_grad"] = grad.clone()
-            previous = loss
-            state["prev_loss"] = loss
-            slope = float(grad.dot(direction))
+            direction, t = self._direction(state, kept, grad, group)
+            if kept["prev_flat_grad"] is None:
+                kept["prev_flat_grad"] = grad.clone()
+            else:
+                kept["prev_flat_grad"].copy_(grad)
+            kept.update(d=direction, t=t, prev_loss=loss)
+            slope = grad.dot(direction)
             if slope > -group["tolerance_change"]:
-                state["d"], state["t"] = direction, t
                 break
             used = 0
             if search == "strong_wolfe":
                 start = [p.clone() for p in self._params]
                 loss, grad, t, used = strong_wolfe(
                     lambda t, s=start, d=direction: self._at(closure, s, t, d),
-                    t, direction, loss, grad, slope,
+                    t, direction, loss, grad, slope, group["max_eval"] - evals,
                 )  # fmt: skip
                 self._move(t, direction)
             else:
@@ -131,30 +139,30 @@ class LBFGS(Optimizer):
                     loss = _value(evaluate(closure))
                     grad = self._flat_grad()
                     used = 1
-            state["d"], state["t"] = direction, t
+            kept["t"] = t
             evals += used
             state["func_evals"] += used
             if (
                 iterations == group["max_iter"]
                 or evals >= group["max_eval"]
-                or float(grad.abs().max()) <= group["tolerance_grad"]
-                or float(direction.mul(t).abs().max()) <= group["tolerance_change"]
-                or abs(loss - previous) < group["tolerance_change"]
+                or grad.abs().max() <= group["tolerance_grad"]
+                or direction.mul(t).abs().max() <= group["tolerance_change"]
+                or abs(loss - kept["prev_loss"]) < group["tolerance_change"]
             ):
                 break
+        state.update(kept)
         return first_loss
 
-    def _direction(self, state, grad, group):
+    def _direction(self, state, kept, grad, group):
         """-H g by the two loops over the history, and the first step length to try."""
-        rate = float(group["lr"])
+        rate = group["lr"].squeeze() if isinstance(group["lr"], _C.Tensor) else group["lr"]
         if state["n_iter"] == 1:
-            state["old_dirs"], state["old_stps"], state["ro"] = [], [], []
-            state["H_diag"] = 1
-            return grad.neg(), min(1.0, 1.0 / (float(grad.abs().sum()) or 1.0)) * rate
-        changes, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
-        y = grad.sub(state["prev_flat_grad"])
-        s = state["d"].mul(state["t"])
-        ys = float(y.dot(s))
+            kept.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            return grad.neg(), min(1.0, 1.0 / grad.abs().sum()) * rate
+        changes, steps, ro = kept["old_dirs"], kept["old_stps"], kept["ro"]
+        y = grad.sub(kept["prev_flat_grad"])
+        s = kept["d"].mul(kept["t"])
+        ys = y.dot(s)
         if ys > 1e-10:
             if len(changes) == group["history_size"]:
                 changes.pop(0)
@@ -163,13 +171,15 @@ class LBFGS(Optimizer):
             changes.append(y)
             steps.append(s)
             ro.append(1.0 / ys)
-            state["H_diag"] = ys / float(y.dot(y))
+            kept["H_diag"] = ys / y.dot(y)
         q = grad.neg()
-        al = state["al"] = state.get("al") or [None] * group["history_size"]
+        if "al" not in state:
+            state["al"] = [None] * group["history_size"]
+        al = state["al"]
         for i in reversed(range(len(changes))):
-            al[i] = float(steps[i].dot(q)) * ro[i]
+            al[i] = steps[i].dot(q) * ro[i]
             q.add_(changes[i], alpha=-al[i])
-        d = q.mul(state["H_diag"])
+        d = q.mul(kept["H_diag"])
         for i in range(len(changes)):
-            d.add_(steps[i], alpha=al[i] - float(changes[i].dot(d)) * ro[i])
+            d.add_(steps[i], alpha=al[i] - changes[i].dot(d) * ro[i])
         return d, rate
