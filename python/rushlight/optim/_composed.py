@@ -13,5 +13,12 @@ class ComposedOptimizer(Optimizer):
         with no_grad():
             for group in self.param_groups:
                 for p, grad in zip(*self._with_grad(group), strict=True):
+                    for what, is_so in (
+                        ("complex parameters", p.is_complex()),
+                        ("sparse gradients", grad.is_sparse),
+                    ):
+                        if is_so:
+                            name = type(self).__name__
+                            raise RuntimeError(f"{name} does not support {what}")
                     self._step(group, p, grad)
         return loss
