@@ -137,7 +137,7 @@ Tensor put(const Tensor& input, const Tensor& given, const Tensor& source, bool 
         "put_(): self and source expected to have the same dtype, but got self.dtype = ",
         scalar_name(input.dtype()), " and source.dtype = ", scalar_name(source.dtype()));
   if (given.numel() != source.numel())
-    fail<RuntimeError>(
+    fail<IndexError>(
         "put_(): Expected source and index to have the same number of elements, but got "
         "source.numel() = ",
         source.numel(), ", index.numel() = ", given.numel());

@@ -12,10 +12,12 @@ def reduced(mat1, mat2, reduce):
             "Could not run 'aten::_sparse_mm_reduce_impl' with these layouts.\n"
             "torch.sparse.mm(reduce=...) takes mat1 by rows, x.to_sparse_csr(), and mat2 dense"
         )
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    if reduce == "prod":
+        raise RuntimeError("sparse_mm_reduce: reduce type of prod has not been enabled.")
     if reduce not in ("sum", "mean", "amax", "amin"):
         raise RuntimeError(
-            "reduce argument must be either sum, mean, amax or amin"
-            f"\ntorch.sparse.mm(): reduce is {reduce!r}"
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     if reduce == "sum":
         return mm(mat1, mat2)
