@@ -33,8 +33,8 @@ def mm(mat1, mat2, reduce=None):
     Args:
         mat1: a matrix; sparse ones may be in any layout.
         mat2: a matrix; the product of two sparse ones is sparse.
-        reduce: "sum", "mean", "amax" ("max") or "amin" ("min") of the products of a row, for mat1 by
-            rows (CSR) and mat2 dense.
+        reduce: "sum", "mean", "amax" ("max") or "amin" ("min") of the products of a row, for mat1
+            by rows (CSR) and mat2 dense.
 
     Shape: mat1 (n, m), mat2 (m, p), output (n, p).
 
