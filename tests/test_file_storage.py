@@ -63,6 +63,10 @@ def test_what_cannot_be_mapped(tmp_path):
         rushlight.UntypedStorage.from_file(str(path), False, 2**62)
     with pytest.raises(RuntimeError, match="unable to resize file"):
         rushlight.UntypedStorage.from_file(str(path), True, 2**61)
+    disk = os.statvfs(path)  # more than it has is not taken in part
+    with pytest.raises(RuntimeError, match="No space left on device"):
+        rushlight.UntypedStorage.from_file(str(path), True, disk.f_frsize * (disk.f_bavail + 1))
+    assert path.stat().st_size == 16 and path.stat().st_blocks <= 8
     with pytest.raises(RuntimeError, match="no regular file"):
         rushlight.UntypedStorage.from_file("/dev/zero", False, 4)
     os.mkfifo(tmp_path / "pipe")

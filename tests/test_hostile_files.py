@@ -105,3 +105,13 @@ def test_nothing_is_imported(tmp_path):
     )
     assert "harm done" not in done.stdout
     assert "GLOBAL harm.Harm was not an allowed global" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("load", ["torch.load", "torch.jit.load"])
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_devices_have_no_end(load, device):
+    call = rushlight.load if load == "torch.load" else rushlight.jit.load
+    with pytest.raises(RuntimeError, match=f"{device} is a device, not a file"):
+        call(device)
+    with open(device, "rb") as file, pytest.raises(RuntimeError, match="is a device"):
+        call(file)

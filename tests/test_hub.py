@@ -57,10 +57,28 @@ def test_models_of_a_folder(tmp_path):
     assert torch.hub.load(str(tmp_path), "small", 4, **where).out_features == 4
     with pytest.raises(RuntimeError, match="Cannot find callable big in hubconf"):
         torch.hub.load(str(tmp_path), "big", **where)
+    for name in ("__class__", "__init__"):  # the module's own, not the file's
+        with pytest.raises(RuntimeError, match=f"Cannot find callable {name} in hubconf"):
+            torch.hub.load(str(tmp_path), name, **where)
+    with pytest.raises(ValueError, match="model should be a string of function name"):
+        torch.hub.load(str(tmp_path), 5, **where)
     with pytest.raises(NotImplementedError, match="it would run code from the network"):
         torch.hub.load("pytorch/vision", "resnet18")
     with pytest.raises(FileNotFoundError):
         torch.hub.load(str(tmp_path / "none"), "small", **where)
+
+
+def test_packages_that_a_model_needs(tmp_path):
+    file = tmp_path / "hubconf.py"
+    file.write_text("dependencies = ['math', 'absent_a', 'absent_b']\ndef small(): pass\n")
+    with pytest.raises(RuntimeError, match="Missing dependencies: absent_a, absent_b"):
+        torch.hub.load(str(tmp_path), "small", source="local")
+
+
+def test_what_has_no_end_is_not_fetched(tmp_path):
+    with pytest.raises(OSError, match="more than the 0 bytes came that were announced"):
+        torch.hub.download_url_to_file("file:///dev/zero", str(tmp_path / "a"), progress=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_folder(monkeypatch, tmp_path):

@@ -297,7 +297,8 @@ Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {
 bool is_storage(PyObject* o) {
   const bool usual = PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyFloat_CheckExact(o) ||
                      PyLong_CheckExact(o);
-  return !usual && PyObject_HasAttrString(o, "_elements_as");
+  // Of the type: a mock has attributes of every name.
+  return !usual && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "_elements_as");
 }
 
 Tensor elements_of_storage(PyObject* o, std::optional<DType> dtype) {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -63,6 +64,13 @@ std::string cause() {
   return std::string(std::strerror(code)) + " (" + std::to_string(code) + ")";
 }
 
+// Whether the disk of a file has room for more bytes; true where it does not say.
+bool room_for(int file, std::int64_t bytes) {
+  struct statvfs disk;
+  if (fstatvfs(file, &disk) != 0 || disk.f_frsize == 0) return true;
+  return std::uint64_t(bytes) / disk.f_frsize < std::uint64_t(disk.f_bavail);
+}
+
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -89,8 +97,12 @@ Ref<Storage> map_file(const std::string& path, bool shared, std::int64_t bytes) 
     if (!shared)
       fail<RuntimeError>("file <", path, "> size <", std::int64_t(about.st_size),
                          "> is smaller than the required mapping size <", bytes, ">");
-    // With room on the disk: without it, a write to the memory would have nowhere to go.
-    if (const int code = posix_fallocate(file.number, 0, bytes); code != 0) {
+    // With room on the disk: without it, a write to the memory would have nowhere to go. Where it
+    // is too small, other programs keep what is left of it.
+    int code = room_for(file.number, bytes - about.st_size) ? 0 : ENOSPC;
+    if (code == 0) code = posix_fallocate(file.number, 0, bytes);
+    if (code != 0) {
+      [[maybe_unused]] const int shrunk = ftruncate(file.number, about.st_size);
       errno = code;
       fail<RuntimeError>("unable to resize file <", path, "> to ", bytes, " bytes: ", cause());
     }

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 
+#include "kernels/scratch_bytes.h"
+
 namespace rushlight {
 
 void* take_scratch(std::size_t bytes);  // throws std::bad_alloc
@@ -11,7 +13,8 @@ void give_scratch(void* block);
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::size_t n) : data_(static_cast<T*>(take_scratch(n * sizeof(T)))), size_(n) {}
+  explicit Scratch(std::size_t n)
+      : data_(static_cast<T*>(take_scratch(scratch_bytes(n, sizeof(T))))), size_(n) {}
   ~Scratch() { give_scratch(data_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -40,6 +40,8 @@ def _copy(source, path, size, progress=True):
                 done += len(chunk)
                 if done > kMaxDownload:
                     raise OSError(f"more than {kMaxDownload >> 30} GiB came")
+                if size is not None and done > size:
+                    raise OSError(f"more than the {size} bytes came that were announced")
                 file.write(chunk)
                 if bar:
                     bar.update(len(chunk))

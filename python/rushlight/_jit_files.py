@@ -9,6 +9,7 @@ import os
 import types
 
 from rushlight import _C
+from rushlight._serialization.devices import refuse_devices
 
 _TOKEN = "rushlight_program"  # the key of a file's token
 _programs: dict = {}  # token -> (a function or a module without values, [(name, tensor)])
@@ -144,15 +145,19 @@ def _refuse_script(f):
     """Raises for an archive of TorchScript, which has its code in it."""
     import zipfile
 
-    start = None if isinstance(f, str | os.PathLike) else f.tell()
+    if isinstance(f, str | os.PathLike):
+        with open(f, "rb") as file:
+            _refuse_script(file)
+        return
+    refuse_devices(f)
+    start = f.tell()
     try:
         with zipfile.ZipFile(f) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError):
         names = []
     finally:
-        if start is not None:
-            f.seek(start)
+        f.seek(start)
     if any("/code/" in name for name in names):
         from rushlight._importable import text
 

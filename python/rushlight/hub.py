@@ -152,13 +152,29 @@ def _entries(repo_or_dir, source):
     sys.path.insert(0, os.path.dirname(path))
     try:
         spec.loader.exec_module(module)
+        _check_dependencies(module, util.find_spec)
     finally:
         sys.path.remove(os.path.dirname(path))
     return module
 
 
+def _check_dependencies(module, find):
+    """Raises for packages that hubconf.py says it needs and that are absent."""
+    missing = [name for name in getattr(module, "dependencies", None) or () if not find(name)]
+    if missing:
+        raise RuntimeError(
+            f"Missing dependencies: {', '.join(missing)}\n"
+            f"install them: {module.__spec__.origin} names them in its list `dependencies`"
+        )
+
+
 def _entry(module, name):
-    entry = getattr(module, name, None)
+    if not isinstance(name, str):
+        raise ValueError(
+            "Invalid input: model should be a string of function name\n"
+            f"got {type(name).__name__}; torch.hub.list() says which there are"
+        )
+    entry = vars(module).get(name)
     if not callable(entry):
         raise RuntimeError(f"Cannot find callable {name} in hubconf")
     return entry

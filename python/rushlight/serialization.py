@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from rushlight import _C
+from rushlight._serialization.devices import refuse_devices
 from rushlight._serialization.location import (
     default_restore_location,
     location_tag,
@@ -306,6 +307,7 @@ def _check_seekable(f):
 
 
 def _load(file, path, map_location, pickle_module, weights_only, pickle_load_args):
+    refuse_devices(file)
     start = file.tell()
     head = file.read(4)
     file.seek(start)

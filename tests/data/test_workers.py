@@ -398,3 +398,32 @@ def test_ended_workers_can_be_asked():
     del iterator
     assert [worker.is_alive() for worker in workers] == [False, False]
     assert all(worker.exitcode is not None for worker in workers)
+
+
+def test_workers_belong_to_the_process_that_started_them():
+    iterator = iter(ours.DataLoader(range(8), num_workers=1))
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            next(iterator)
+        except RuntimeError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write)
+    said = os.read(read, 1000).decode()
+    os.close(read)
+    assert f"this DataLoader iterator is of the process {os.getpid()}" in said
+    assert [batch.item() for batch in iterator] == list(range(8))
+
+
+def test_more_ahead_than_there_is():
+    batches = list(ours.DataLoader(range(4), num_workers=1, prefetch_factor=2**63 - 1))
+    assert [batch.item() for batch in batches] == [0, 1, 2, 3]
+
+
+def test_more_workers_than_any_machine_has():
+    with pytest.raises(ValueError, match="num_workers option should be at most 10000"):
+        ours.DataLoader(range(4), num_workers=2**63 - 1)

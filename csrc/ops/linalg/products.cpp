@@ -135,7 +135,8 @@ void run_product(const Tensor& left, const Tensor& right, const Tensor& out, Sca
     return run_parts(left, right, out, alpha, beta, column);
   const ProductOperands of(left, right, out, column);
   const Backend& b = backend(out.device());
-  const double products = double(out.numel()) * double(of.left.sizes[2]);
+  // Kernels choose by this number, which expanded matrices take beyond 64 bits.
+  const double products = double(checked_mul(out.numel(), of.left.sizes[2]));
   if (!is_floating(out.dtype()) && products != 0) {
     check_fits("addmm", "beta", beta, out.dtype());
     check_fits("addmm", "alpha", alpha, out.dtype());
@@ -152,8 +153,8 @@ bool run_with_bias(const Tensor& left, const Tensor& right, const Tensor& bias, 
   const View added = view_of(bias);
   if (added.rank != 1 || added.numel != of.out.sizes[2] || added.dtype != out.dtype())
     fail_changed(bias);
-  const Unlocked unlocked(double(out.numel()) * double(of.left.sizes[2]) * kNanosecondsPerProduct,
-                          {&left, &right, &bias, &out});
+  const double products = double(checked_mul(out.numel(), of.left.sizes[2]));
+  const Unlocked unlocked(products * kNanosecondsPerProduct, {&left, &right, &bias, &out});
   return b.matmul->matmul_bias(of.left, of.right, added, of.out);
 }
 

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <new>
 
+#include "kernels/scratch_bytes.h"
 #include "kernels/strided.h"
 
 namespace rushlight::gpu {
@@ -45,10 +46,12 @@ template <class T>
 class Scratch {
  public:
   Scratch(Index count, const char* op)
-      : bytes_(std::size_t(count) * sizeof(T)), data_(static_cast<T*>(take_scratch(bytes_, op))) {}
+      : bytes_(scratch_bytes(std::size_t(count), sizeof(T))),
+        data_(static_cast<T*>(take_scratch(bytes_, op))) {}
   // Without data where there is no memory for it.
   Scratch(Index count, std::nothrow_t)
-      : bytes_(std::size_t(count) * sizeof(T)), data_(static_cast<T*>(try_scratch(bytes_))) {}
+      : bytes_(scratch_bytes(std::size_t(count), sizeof(T))),
+        data_(static_cast<T*>(try_scratch(bytes_))) {}
   ~Scratch() { give_scratch(data_, bytes_); }
   Scratch(const Scratch&) = delete;
   T* data() const { return data_; }

@@ -140,7 +140,7 @@ class MultiStepLR(LRScheduler):
     """
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
-        self.milestones = Counter(milestones)
+        self.milestones = Counter(step for step in milestones)  # which Ctrl-C can end
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 

@@ -20,6 +20,8 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "_BaseDataLoaderIter", "_DatasetKind", "get_worker_info"]
 
+kMostWorkers = 10_000  # processes that no one means to start
+
 _worker_init_fn_t = Callable[[int], None]
 _collate_fn_t = Callable[[list], Any]
 
@@ -215,6 +217,11 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
         raise ValueError(
             "num_workers option should be non-negative; "
             "use num_workers=0 to disable multiprocessing."
+        )
+    if num_workers > kMostWorkers:
+        raise ValueError(
+            f"num_workers option should be at most {kMostWorkers}, got {num_workers}\n"
+            "each is a process: a few for each core are as fast as loading gets"
         )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")

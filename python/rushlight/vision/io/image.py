@@ -1,6 +1,7 @@
 """Images between files, their bytes and uint8 tensors, over Pillow."""
 
 import io
+import os
 from enum import Enum
 
 import rushlight
@@ -172,7 +173,7 @@ def encode_jpeg(input, quality=75):
 def read_file(path):
     """The bytes of a file, a uint8 tensor of one dimension."""
     with open(path, "rb") as file:
-        data = bytearray(file.read())
+        data = bytearray(file.read(os.fstat(file.fileno()).st_size))  # devices never end
     return (
         rushlight.frombuffer(data, dtype=rushlight.uint8)
         if data

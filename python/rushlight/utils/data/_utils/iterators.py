@@ -150,22 +150,25 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._load = [0] * self._num_workers
         self._turns = itertools.cycle(range(self._num_workers))
         for _ in range(self._ahead * self._num_workers):
-            self._send_task()
+            if not self._send_task():
+                break
 
     def _send_task(self):
+        """Give the next worker a task; False if there is none."""
         worker = self._next_worker()
         if worker is None:
-            return
+            return False
         try:
             indices = next(self._indices)
         except StopIteration:
-            return
+            return False
         if isinstance(indices, rushlight.Tensor):
             indices = indices.numpy().tobytes()
         self._assigned[self._sent] = worker
         self._load[worker] += 1
         self._pool.put(worker, (self._epoch, self._sent), indices)
         self._sent += 1
+        return True
 
     def _next_worker(self):
         for _ in range(self._num_workers):

@@ -123,6 +123,11 @@ class WorkerPool:
             RuntimeError: a worker ended, or nothing came for `timeout` seconds (0: no limit).
         """
         deadline = time.monotonic() + timeout if timeout > 0 else None
+        if os.getpid() != self._owner:
+            raise RuntimeError(
+                f"this DataLoader iterator is of the process {self._owner}, which has its workers\n"
+                f"make one in this process ({os.getpid()}): iter(loader)"
+            )
         while not self._arrived:
             wait = kCheckSeconds
             if deadline is not None:
