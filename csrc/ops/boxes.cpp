@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/unlocked.h"
+#include "kernels/parallel.h"
 #include "ops/sort/sort.h"
 
 namespace rushlight {
@@ -17,6 +18,7 @@ std::vector<std::int64_t> kept(const T* boxes, const std::int64_t* order, std::i
   const auto area = [](const T* b) { return (b[2] - b[0]) * (b[3] - b[1]); };
   for (std::int64_t i = 0; i < n; ++i) {
     if (gone[std::size_t(i)]) continue;
+    check_interrupt();
     const T* const a = boxes + 4 * order[i];
     out.push_back(order[i]);
     for (std::int64_t j = i + 1; j < n; ++j) {

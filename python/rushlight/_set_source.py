@@ -44,6 +44,12 @@ def source_of(tensor, source, offset, size, stride):
     as_it_was = size == tuple(tensor.shape) and stride == tensor.stride()
     if len(size) == len(stride) and min((offset, *size, *stride)) >= 0 and 0 not in size:
         end = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        if end * tensor.element_size() >= 2**63:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} and "
+                f"strides={list(stride)}\nstorage offset {offset}: the last element lies beyond "
+                "64 bits"
+            )
         if end * tensor.element_size() > content.numel():  # it grows where torch's does
             if as_it_was:
                 raise RuntimeError(

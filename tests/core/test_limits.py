@@ -109,11 +109,15 @@ LONG = {
     "decompositions": "torch.linalg.svd(torch.rand(1, 8, 8).expand(300_000, 8, 8))",
     "inverses": "torch.linalg.inv(torch.eye(6).expand(1_000_000, 6, 6))",
     "windows": "F.max_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
+    "a window": "F.max_pool1d(torch.ones(1).expand(1, 1, 2**26), 2**26)",
+    "overlaps": "import rushlight.vision.ops as o; "
+    "o.nms(torch.rand(40000, 4).cumsum(1), torch.rand(40000), 0.9999)",
     "windows of averages": "F.avg_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
     "windows of channels": "F.max_pool2d(torch.rand(1, 900, 900, 4).permute(0, 3, 1, 2), 90, 1)",
     "parts": "torch.ones(1).expand(4_000_000).unbind()",
     "parts of a size": "torch.ones(1).expand(4_000_000).split(1)",
     "a list": "torch.ones(1).expand(2**24).tolist()",
+    "a product of bytes": "v = torch.ones(1, dtype=torch.uint8).expand(2**29); torch.dot(v, v)",
     "a comparison": "torch.ones(1).expand(2**31).equal(torch.ones(1).expand(2**31))",
     "a backward": "x = torch.rand(10**6, requires_grad=True)\ny = x\n"
     "for _ in range(300): y = y.sin()\ny.sum().backward()",

@@ -164,3 +164,9 @@ def test_no_dense_body():
                 return x.to_dense()
 
         Twice.apply(made().requires_grad_())
+
+
+def test_indices_whose_size_has_no_number():
+    with pytest.raises(RuntimeError, match="has more than 64 bits"):
+        rushlight.sparse_coo_tensor([[2**63 - 1]], [1.0])
+    assert rushlight.sparse_coo_tensor([[2**63 - 2]], [1.0]).shape == (2**63 - 1,)

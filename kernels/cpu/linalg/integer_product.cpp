@@ -179,21 +179,31 @@ void integer_product(StridedMatrix<const T> left, StridedMatrix<const T> right,
   const std::int64_t m = out.rows, n = out.cols, k = left.cols;
   if (m == 0 || n == 0) return;
   constexpr std::int64_t kTiny = 256, kNarrow = 64;  // products; rows and columns
+  constexpr std::int64_t kLongestDot = 1 << 22;      // sums that wrap may be cut anywhere
   const bool is_narrow = m <= kNarrow && n <= kNarrow;
   if (is_narrow &&
       (m * n * k <= kTiny || (left.col_stride == 1 && right.row_stride == 1 && k >= kLongDot)))
     return dot_products<T>(left, right, out, alpha, beta);
   std::vector<T> copy, sums;
   if (n == 1 && (left.row_stride != 1 || m == 1)) {
-    const StridedMatrix<const T> row = with_rows(transposed(right), copy);
-    return parallel_for(m, 1 + 65536 / std::max<std::int64_t>(k, 1),
-                        [&](std::int64_t begin, std::int64_t end) {
-                          for (std::int64_t i = begin; i < end; ++i) {
-                            T& o = out.data[i * out.row_stride];
-                            const T* a = left.data + i * left.row_stride;
-                            o = finished(dot(k, a, left.col_stride, row.data), alpha, beta, o);
-                          }
-                        });
+    for (std::int64_t d = 0; d == 0 || d < k; d += kLongestDot) {
+      if (d) check_interrupt();
+      const std::int64_t depth = std::min(kLongestDot, k - d);
+      const StridedMatrix<const T> row =
+          with_rows(StridedMatrix<const T>{right.data + d * right.row_stride, 1, depth,
+                                           right.col_stride, right.row_stride},
+                    copy);
+      parallel_for(m, 1 + 65536 / std::max<std::int64_t>(depth, 1),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) {
+                       T& o = out.data[i * out.row_stride];
+                       const T* a = left.data + i * left.row_stride + d * left.col_stride;
+                       o = finished(dot(depth, a, left.col_stride, row.data), alpha,
+                                    d ? T(1) : beta, o);
+                     }
+                   });
+    }
+    return;
   }
   if (n == 1)
     return integer_product(transposed(right), transposed(left), transposed(out), alpha, beta);

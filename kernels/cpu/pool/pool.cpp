@@ -58,14 +58,17 @@ void max_window(const PoolShape& s, const S* image, const PoolWindow& d, const P
   Index winner = (d.begin * s.in[1] + h.begin) * s.in[2] + w.begin;
   for (Index i = d.begin; i < d.end; i += d.step)
     for (Index j = h.begin; j < h.end; j += h.step)
-      for (Index k = w.begin; k < w.end; k += w.step) {
-        const Index at = (i * s.in[1] + j) * s.in[2] + k;
-        const T v = load(image + at);
-        if (v > best || v != v) {
-          best = v;
-          winner = at;
+      serial_for(w.end - w.begin, [&](Index from, Index to) {
+        from = (from + w.step - 1) / w.step * w.step;
+        for (Index k = w.begin + from; k < w.begin + to; k += w.step) {
+          const Index at = (i * s.in[1] + j) * s.in[2] + k;
+          const T v = load(image + at);
+          if (v > best || v != v) {
+            best = v;
+            winner = at;
+          }
         }
-      }
+      });
   store(y, best);
   if (index) *index = winner;
 }

@@ -67,6 +67,10 @@ def made(indices, values, size, *, requires_grad=False, is_coalesced=None):
     if size is None:
         size = _size_of(indices, values)
     size = [int(n) for n in size]
+    if any(n >= 2**63 for n in size):
+        raise RuntimeError(
+            f"a sparse tensor of sizes {size} has more than 64 bits: indices go to 2**63 - 2"
+        )
     sparse, dense = indices.shape[0], values.dim() - 1
     if len(size) != sparse + dense:
         raise RuntimeError(
