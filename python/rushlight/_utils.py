@@ -6,6 +6,7 @@ anything is made of it.
 """
 
 import weakref
+from _thread import _local
 
 from rushlight import _C
 
@@ -94,6 +95,38 @@ def _get_layout(name):
 _get_layout.__module__ = "rushlight.serialization"  # where files name it
 
 
+class SparseLater:
+    """For files whose tensors come before their elements: meanwhile indices are not looked at."""
+
+    def __enter__(self):
+        self._made = _later.made = []
+        return self
+
+    def __exit__(self, *failure):
+        _later.made = None
+
+    def check(self):
+        """Make the sparse tensors what their parts, which have their elements now, say."""
+        _later.made = None
+        for made, layout, data in self._made:
+            vars(made).update(vars(_rebuild_sparse_tensor(layout, data)))
+
+
+_later = _local()
+
+
+def _unchecked_sparse(layout, data, size):
+    from rushlight._sparse import tensor
+
+    if layout.name == "sparse_coo":
+        made = tensor.coordinates(*data[:2], size, False)
+    else:
+        kind = tensor.ByRows if layout.name == "sparse_csr" else tensor.ByColumns
+        made = tensor.compressed(kind, *data[:3], size)
+    _later.made.append((made, layout, data))
+    return made
+
+
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor from its parts, which are checked as those of a call."""
     import rushlight
@@ -107,6 +140,11 @@ def _rebuild_sparse_tensor(layout, data):
     ):
         raise RuntimeError("a saved sparse tensor's parts must be tensors and its size")
     size = _integers("size", data[sizes])
+    if max(size, default=0) >= 2**63:
+        raise RuntimeError("a saved sparse tensor's size has more than 64 bits")
+    late = getattr(_later, "made", None) is not None
+    if late and name in ("sparse_coo", "sparse_csr", "sparse_csc"):
+        return _unchecked_sparse(layout, data, size)
     if name == "sparse_coo":
         coalesced = data[3] if len(data) > 3 else False
         return rushlight.sparse_coo_tensor(*data[:2], size, is_coalesced=coalesced is True)

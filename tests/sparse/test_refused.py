@@ -2,6 +2,7 @@
 refused when they are given, and when they are written to later.
 """
 
+import io
 import warnings
 
 import pytest
@@ -170,3 +171,28 @@ def test_indices_whose_size_has_no_number():
     with pytest.raises(RuntimeError, match="has more than 64 bits"):
         rushlight.sparse_coo_tensor([[2**63 - 1]], [1.0])
     assert rushlight.sparse_coo_tensor([[2**63 - 2]], [1.0]).shape == (2**63 - 1,)
+
+
+@pytest.mark.parametrize("kind", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+def test_files_whose_indices_come_last(kind):
+    """The format before PyTorch 1.6 has all elements behind the tensors."""
+    x = getattr(rushlight.tensor([[0.0, 7.0], [5.0, 0.0], [0.0, 3.0]]), kind)()
+    file = io.BytesIO()
+    rushlight.save({"x": x, "y": [x]}, file, _use_new_zipfile_serialization=False)
+    for weights_only in (True, False):
+        file.seek(0)
+        found = rushlight.load(file, weights_only=weights_only)
+        assert found["x"].layout == x.layout
+        for each in (found["x"], found["y"][0]):
+            assert each.to_dense().tolist() == x.to_dense().tolist()
+        assert kind != "to_sparse" or found["x"].is_coalesced()
+    file.seek(0)
+    if kind == "to_sparse":
+        there = rushlight.load(file, map_location="meta")["x"]
+        assert (there.shape, there.device.type, there.is_coalesced()) == ((3, 2), "meta", True)
+    content = file.getvalue()
+    name = {"to_sparse": "_indices", "to_sparse_csr": "col_indices", "to_sparse_csc": "row_indices"}
+    indices = getattr(x, name[kind])().numpy()
+    assert indices.tobytes() in content
+    with pytest.raises(RuntimeError, match=r"inconsistent with indices|is not satisfied"):
+        rushlight.load(io.BytesIO(content.replace(indices.tobytes(), (indices + 2**40).tobytes())))

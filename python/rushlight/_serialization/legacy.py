@@ -12,7 +12,7 @@ from rushlight import _C
 from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.archive import check_storage_id, memory_of, new_storage, swap_bytes
 from rushlight._serialization.zip_reader import fill
-from rushlight._utils import storage_was_filled
+from rushlight._utils import SparseLater, storage_was_filled
 from rushlight.storage import TypedStorage, UntypedStorage
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -90,8 +90,15 @@ def read_legacy(file, map_location, next_pickle):
     room = file.seek(0, os.SEEK_END) - here
     file.seek(here)
     storages = _Storages(restorer(map_location), room)
-    result = next_pickle(storages.persistent_load)
-    keys = next_pickle(None)
+    with SparseLater() as sparse:
+        result = next_pickle(storages.persistent_load)
+    _fill(storages, next_pickle(None), file, little)
+    sparse.check()
+    return result
+
+
+def _fill(storages, keys, file, little):
+    """Read the elements of all storages, which lie behind the pickles."""
     if type(keys) is not list or len(keys) != len(storages.by_key):
         raise Refused("the list of storages does not match the tensors")
     for key in keys:
@@ -110,7 +117,6 @@ def read_legacy(file, map_location, next_pickle):
             typed._untyped_storage.copy_(content)
         if typed.device.type != "meta":
             storage_was_filled(typed)
-    return result
 
 
 def _exactly(file, length):

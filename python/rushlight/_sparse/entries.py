@@ -8,7 +8,7 @@ from rushlight._sparse.tensor import coordinates
 
 def check_indices(indices, sizes):
     """Raises torch's error unless all indices lie within the sizes of the sparse dimensions."""
-    if not indices.numel():
+    if not indices.numel() or indices.device.type == "meta":
         return
     low, high = indices.amin(1).tolist(), indices.amax(1).tolist()
     for d, size in enumerate(sizes[: len(low)]):
