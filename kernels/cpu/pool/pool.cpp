@@ -49,26 +49,47 @@ CLONES void max_row(const S* x, Index stride, Index n, int first, Compute<S>* be
   max_steps<0>(x, stride, n, first, best, at);
 }
 
+// The same as max_window of rows so long that each is cut, to answer Ctrl-C.
+template <class S>
+void max_long_window(const PoolShape& s, const S* image, const PoolWindow& d, const PoolWindow& h,
+                     const PoolWindow& w, S* y, Index* index) {
+  using T = Compute<S>;
+  T best = kLowest<T>;
+  Index winner = (d.begin * s.in[1] + h.begin) * s.in[2] + w.begin;
+  for (Index i = d.begin; i < d.end; i += d.step)
+    for (Index j = h.begin; j < h.end; j += h.step) {
+      const S* const row = image + (i * s.in[1] + j) * s.in[2];
+      serial_for((w.end - w.begin + w.step - 1) / w.step, [&](Index from, Index to) {
+        for (Index k = w.begin + from * w.step; from < to; ++from, k += w.step)
+          if (const T v = load(row + k); v > best || v != v) {
+            best = v;
+            winner = row - image + k;
+          }
+      });
+    }
+  store(y, best);
+  if (index) *index = winner;
+}
+
 // One window, element by element.
 template <class S>
 void max_window(const PoolShape& s, const S* image, const PoolWindow& d, const PoolWindow& h,
                 const PoolWindow& w, S* y, Index* index) {
+  constexpr Index kLongRow = 1 << 22;
+  if (w.end - w.begin > kLongRow) return max_long_window(s, image, d, h, w, y, index);
   using T = Compute<S>;
   T best = kLowest<T>;
   Index winner = (d.begin * s.in[1] + h.begin) * s.in[2] + w.begin;
   for (Index i = d.begin; i < d.end; i += d.step)
     for (Index j = h.begin; j < h.end; j += h.step)
-      serial_for(w.end - w.begin, [&](Index from, Index to) {
-        from = (from + w.step - 1) / w.step * w.step;
-        for (Index k = w.begin + from; k < w.begin + to; k += w.step) {
-          const Index at = (i * s.in[1] + j) * s.in[2] + k;
-          const T v = load(image + at);
-          if (v > best || v != v) {
-            best = v;
-            winner = at;
-          }
+      for (Index k = w.begin; k < w.end; k += w.step) {
+        const Index at = (i * s.in[1] + j) * s.in[2] + k;
+        const T v = load(image + at);
+        if (v > best || v != v) {
+          best = v;
+          winner = at;
         }
-      });
+      }
   store(y, best);
   if (index) *index = winner;
 }
