@@ -166,3 +166,128 @@ def test_a_scale_that_is_not_positive(name, scale):
         return str(error.value).splitlines()[0]
 
     assert refused(rushlight) == ask(refused)
+
+
+def bare(torch):
+    """What a program's family without constraints or support says."""
+    import warnings
+
+    D = torch.distributions.Distribution
+
+    class Other:
+        def __init__(self):
+            self.other = True
+
+    class Bare(D, Other):
+        pass
+
+    class Checked(D):
+        arg_constraints = {}
+
+        def log_prob(self, value):
+            self._validate_sample(value)
+            return value
+
+    def said(call):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = call()
+            except (NotImplementedError, ValueError) as error:
+                found = type(error).__name__
+        return str(found), [f"{w.category.__name__}: {w.message}".split(">", 1) for w in caught]
+
+    answers = [type(vars(D)[name]).__name__ for name in ("support", "arg_constraints")]
+    answers += [Bare(validate_args=False).other]
+    calls = (
+        lambda: Bare().batch_shape,
+        lambda: Bare(validate_args=False).support,
+        lambda: Bare(validate_args=False).arg_constraints,
+        lambda: repr(Bare(validate_args=False)),
+        lambda: Checked().log_prob(torch.ones(2)).tolist(),
+        lambda: Checked(validate_args=False).event_shape,
+        lambda: Bare(validate_args=False).expand((2,)),
+        lambda: Checked().expand((2,)),
+    )
+    return answers + [(words, [end[-1] for end in ends]) for words, ends in map(said, calls)]
+
+
+def test_families_without_constraints():
+    assert bare(rushlight) == ask(bare)
+
+
+FAMILIES = """
+Bernoulli(torch.tensor(0.25))
+Beta(torch.tensor(1.5), torch.tensor(2.0))
+Binomial(3, torch.tensor(0.25))
+Categorical(torch.tensor([0.25, 0.75]))
+Chi2(torch.tensor(3.0))
+Dirichlet(torch.tensor([0.25, 0.75]))
+FisherSnedecor(torch.tensor(3.0), torch.tensor(4.0))
+Gamma(torch.tensor(3.0), torch.tensor(4.0))
+GeneralizedPareto(torch.tensor(0.0), torch.tensor(1.0), torch.tensor(0.5))
+Gumbel(torch.tensor(0.5), torch.tensor(1.0))
+HalfNormal(torch.tensor(2.0))
+Independent(D.Normal(torch.zeros(2), torch.ones(2)), 1)
+Independent(D.Bernoulli(torch.tensor(0.25)), 0)
+Kumaraswamy(torch.tensor(0.5), torch.tensor(1.0))
+LogNormal(torch.tensor(0.5), torch.tensor(1.0))
+MixtureSameFamily(D.Categorical(torch.ones(2)), D.Normal(torch.zeros(2), torch.ones(2)))
+Multinomial(3, torch.tensor([0.25, 0.75]))
+MultivariateNormal(torch.zeros(2), torch.eye(2))
+Normal(torch.tensor(0.5), torch.tensor(1.0))
+OneHotCategorical(torch.tensor([0.25, 0.75]))
+Pareto(torch.tensor(0.5), torch.tensor(1.0))
+StudentT(torch.tensor(3.0))
+TransformedDistribution(D.Normal(torch.tensor(0.5), torch.tensor(1.0)), [])
+Uniform(torch.tensor(0.5), torch.tensor(1.0))
+Weibull(torch.tensor(0.5), torch.tensor(1.0))
+""".strip().splitlines()
+
+
+def expanded(torch, text):
+    """expand() of a subclass with a constructor of its own, as libraries write it."""
+    D = torch.distributions
+    plain = eval(f"D.{text}", {"D": D, "torch": torch})
+    base = type(plain)
+
+    class Named(base):
+        def __init__(self, name, *args):
+            self.name = name
+            super().__init__(*args)
+
+    class Own(Named):
+        def expand(self, batch_shape, _instance=None):
+            new = self._get_checked_instance(Own, _instance)
+            new.name = f"{self.name} {batch_shape}"
+            return super().expand(batch_shape, _instance=new)
+
+    arguments = eval(f"list(({text.partition('(')[2][:-1]},))", {"D": D, "torch": torch})
+    answers = [type(base.support).__name__.lstrip("_"), plain.has_enumerate_support]
+    for word in ("is_discrete", "event_dim"):
+        try:
+            answers.append(getattr(base.support, word))
+        except NotImplementedError:
+            answers.append(None)
+    own = Own("a", *arguments)
+    larger = own.expand((3, 2))
+    checked = plain.expand((3, 2))
+    answers += [type(larger) is Own, larger.name, own.name, larger._validate_args]
+    answers += [list(larger.batch_shape), list(larger.event_shape), checked._validate_args]
+    draw = plain.sample()
+    answers += [torch.allclose(larger.log_prob(draw), plain.log_prob(draw).expand(3, 2))]
+    answers += [type(checked) is base, list(checked.batch_shape)]
+    try:
+        Named("a", *arguments).expand((2,))
+    except NotImplementedError as error:
+        answers.append(str(error))
+    try:
+        answers.append(plain.enumerate_support().tolist())
+    except NotImplementedError as error:
+        answers.append(str(error))
+    return answers
+
+
+@pytest.mark.parametrize("text", FAMILIES)
+def test_expand_of_subclasses(text):
+    assert expanded(rushlight, text) == ask(lambda torch: expanded(torch, text))

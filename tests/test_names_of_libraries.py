@@ -172,6 +172,10 @@ def test_accelerator_of_the_core():
     assert torch._C._get_accelerator() == (named or torch.device("cpu"))
 
 
+def test_no_backend_compiles():
+    assert torch.compiler.list_backends() == torch._dynamo.list_backends() == []
+
+
 def test_stances():
     @torch.compiler.set_stance("force_eager")
     def double(x):

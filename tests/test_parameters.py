@@ -86,7 +86,8 @@ UNREAD = {
         "compiler:compile(isolate_recompiles) compiler:compile(name) "
         "compiler:compile(recompile_limit) compiler:compile(shapes_spec) "
         "compiler:set_stance.__init__(skip_guard_eval_unsafe) "
-        "compiler:disable(reason) compiler:disable(recursive) jit:annotate(the_type) "
+        "compiler:disable(reason) compiler:disable(recursive) "
+        "compiler:list_backends(exclude_tags) jit:annotate(the_type) "
         "jit:ignore(kwargs) jit:script(example_inputs) jit:trace(options) jit:trace_module(options)"
     ),
     "the parts of sparse tensors are always checked": (

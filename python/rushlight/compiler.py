@@ -7,7 +7,7 @@ from rushlight._compile_options import _check
 __path__ = []  # of modules in rushlight._importable
 __all__ = [
     "disable", "get_default_backend", "is_compiling", "is_dynamo_compiling", "is_exporting",
-    "reset", "set_default_backend", "set_stance",
+    "list_backends", "reset", "set_default_backend", "set_stance",
 ]  # fmt: skip
 
 
@@ -49,6 +49,18 @@ def disable(fn=None, recursive=True, *, reason=None):
     1
     """
     return fn if fn is not None else lambda function: function
+
+
+def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
+    """[]: nothing compiles, whatever backend torch.compile is given.
+
+    Args:
+        exclude_tags: are for a compiler.
+
+    >>> torch.compiler.list_backends()
+    []
+    """
+    return []
 
 
 def reset() -> None:

@@ -36,6 +36,7 @@ CALLS = (
     "P.tree_map(lambda *y: y, [1, 2], x)", "P.tree_map(lambda *y: y, {'a': 1, 'b': 2}, x)",
     "P.tree_unflatten([1, 2, 3, 4, 5, 6, 7], P.tree_structure(x))", "P.tree_unflatten([1], 3)",
     "P.arg_tree_leaves(x, y=x)", "P.tree_structure(x).type",
+    "(P.is_namedtuple_class(type(x)), P.is_namedtuple_instance(x), P.is_namedtuple_class(x))",
 )  # fmt: skip
 
 
@@ -58,6 +59,22 @@ def test_like_torch(call):
     theirs = ask(lambda torch: answers(torch, call))
     for tree, mine, other in zip(TREES, answers(rushlight, call), theirs, strict=True):
         assert mine == other, tree
+
+
+@pytest.mark.parametrize("kind", ["namedtuple", "deque", "ordereddict", "defaultdict"])
+def test_functions_of_one_container(kind):
+    trees = {
+        "namedtuple": Pair(1, [2]), "deque": deque([1, (2,)], maxlen=3),
+        "ordereddict": OrderedDict(b=1, a=[2]), "defaultdict": defaultdict(list, b=1, a=[2]),
+    }  # fmt: skip
+
+    def found(torch):
+        pytree = importlib.import_module(torch.__name__ + ".utils._pytree")
+        parts = getattr(pytree, f"_{kind}_flatten")(trees[kind])
+        keys = getattr(pytree, f"_{kind}_flatten_with_keys")(trees[kind])
+        return repr((parts, getattr(pytree, f"_{kind}_unflatten")(*parts), keys))
+
+    assert found(rushlight) == ask(found)
 
 
 def test_named_results():

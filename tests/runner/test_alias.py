@@ -230,3 +230,14 @@ def test_classes_have_torchs_names(tmp_path):
         "<class 'torch.utils.data.dataloader.DataLoader'>"
     )
     assert parameter == ["Parameter containing:", "tensor([1., 1.], requires_grad=True)"]
+
+
+def test_distributions_grow_under_the_alias(tmp_path):
+    source = """
+        import torch
+        D = torch.distributions
+        class Own(D.Normal):
+            pass
+        print(Own(0.0, 1.0).expand((2,)).loc.shape, D.LogNormal(0.0, 1.0).expand((3,)).loc.shape)
+    """
+    assert output(tmp_path, source) == "torch.Size([2]) torch.Size([3])\n"

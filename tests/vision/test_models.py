@@ -326,3 +326,13 @@ def test_convolutions_before_a_vision_transformer():
     assert list(net.heads._modules) == ["pre_logits", "act", "head"]
     assert net.heads.head.in_features == 7
     assert net(torch.rand(2, 3, 16, 16)).shape == (2, 5)
+
+
+def test_convolutions_of_resnet():
+    made = models.resnet.conv3x3(4, 8, 2, groups=2, dilation=3)
+    assert repr(made) == (
+        "Conv2d(4, 8, kernel_size=(3, 3), stride=(2, 2), padding=(3, 3), dilation=(3, 3), "
+        "groups=2, bias=False)"
+    )
+    made = models.resnet.conv1x1(in_planes=4, out_planes=8)
+    assert repr(made) == "Conv2d(4, 8, kernel_size=(1, 1), stride=(1, 1), bias=False)"

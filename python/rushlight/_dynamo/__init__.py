@@ -1,7 +1,8 @@
-"""torch._dynamo: what libraries import of the compiler, which is not here. Real is the class of
-what torch.compile(module) returns; other names are of rushlight._importable."""
+"""torch._dynamo: what libraries import of the compiler, which is not here. Real are the class of
+what torch.compile(module) returns and list_backends; other names are of rushlight._importable."""
 
 from rushlight._dynamo.eval_frame import OptimizedModule as OptimizedModule
+from rushlight.compiler import list_backends as list_backends
 
 
 def __getattr__(name):

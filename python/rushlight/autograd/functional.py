@@ -35,14 +35,16 @@ _CONSTANT = {
 }
 
 
-def _as_tuple(value, what, name):
-    """Whether it was a tuple, and as a tuple."""
+def _as_tuple(value, what=None, name=None):
+    """Whether it was a tuple, and as a tuple; without names the tuple alone, of anything."""
     values = value if isinstance(value, tuple) else (value,)
+    if what is None and name is None:
+        return tuple(value) if isinstance(value, list) else values
     for i, each in enumerate(values):
         if not isinstance(each, _C.Tensor):
-            which = f"Value {i} of the tuple" if isinstance(value, tuple) else "the given value"
+            which = f"value at index {i}" if isinstance(value, tuple) else f"given {what}"
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but "
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the "
                 f"{which} has type {type(each)}."
             )
     return isinstance(value, tuple), values
@@ -58,6 +60,22 @@ def _copies(values, create_graph, requires_grad=True):
         return x.detach().requires_grad_(requires_grad)
 
     return tuple(map(copy, values))
+
+
+# Names that libraries import.
+_grad_preprocess = _copies
+
+
+def _grad_postprocess(inputs, create_graph):
+    if not isinstance(inputs[0], _C.Tensor):
+        return tuple(_grad_postprocess(part, create_graph) for part in inputs)
+    return inputs if create_graph else tuple(x.detach() for x in inputs)
+
+
+def _tuple_postprocess(res, to_unpack):
+    outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
+    res = res if inner else tuple(part[0] for part in res)
+    return res if outer else res[0]
 
 
 def _call(func, values, name, strict):
@@ -193,6 +211,18 @@ def jacobian(
     """
     _check_strategy(create_graph, strict, vectorize, strategy)
     return _jacobian(func, inputs, create_graph, strict)
+
+
+def _construct_standard_basis_for(tensors, tensor_numels):
+    """The rows of the identity matrix of all their elements, cut into columns of each tensor: what
+    programs give to vmap(vjp).
+    """
+    total, row, chunks = sum(tensor_numels), 0, []
+    for tensor, count in zip(tensors, tensor_numels, strict=True):
+        chunks.append(tensor.new_zeros(total, count))
+        chunks[-1].diagonal(-row).fill_(1)
+        row += count
+    return tuple(chunks)
 
 
 def _check_strategy(create_graph, strict, vectorize, strategy):

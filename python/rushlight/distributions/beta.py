@@ -34,7 +34,7 @@ class Beta(ExponentialFamily):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._dirichlet = self._dirichlet.expand(batch_shape)
         return made
 

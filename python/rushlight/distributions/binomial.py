@@ -30,7 +30,7 @@ class Binomial(CountOfTries):
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         super().__init__(total_count, probs, logits, validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         """0 to total_count."""
         return constraints.integer_interval(0, self.total_count)

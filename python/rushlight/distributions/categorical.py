@@ -43,7 +43,7 @@ class ClassProbs(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._param = made.__dict__.get("probs", made.__dict__.get("logits"))
         return made
 
@@ -83,7 +83,7 @@ class Categorical(ClassProbs):
     tensor([0.2500, 0.7500])
     """
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         """0 to K - 1."""
         return constraints.integer_interval(0, self._num_events - 1)

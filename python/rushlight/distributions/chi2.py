@@ -24,7 +24,7 @@ class Chi2(Gamma):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return Chi2(self.df.expand(batch_shape), validate_args=False)
+        return self._remade(Chi2, _instance, self.df.expand(batch_shape))
 
     @property
     def df(self):

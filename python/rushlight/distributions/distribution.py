@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from typing import Any
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
@@ -56,8 +57,6 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    arg_constraints: "dict[str, constraints.Constraint]" = {}
-    support: "constraints.Constraint | None" = None
     _validate_args = True
 
     @staticmethod
@@ -76,9 +75,22 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            for name, constraint in self.arg_constraints.items():
+            for name, constraint in self._constraints().items():
                 if name in self.__dict__ and not constraints.is_dependent(constraint):
                     self._check_parameter(name, constraint)
+        super().__init__()  # of another base class
+
+    def _constraints(self):
+        try:
+            return self.arg_constraints
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `arg_constraints`. Please set "
+                "`arg_constraints = {}` or initialize the distribution with `validate_args=False` "
+                "to turn off validation.",
+                stacklevel=3,
+            )
+            return {}
 
     def _check_parameter(self, name, constraint):
         value = getattr(self, name)
@@ -111,8 +123,18 @@ class Distribution:
                     "Value is not broadcastable with batch_shape+event_shape: "
                     f"{value.shape} vs {wanted}."
                 )
-        support = self.support
-        if support is not None and not constraints.all_true(support.check(value)):
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please "
+                "initialize the distribution with `validate_args=False` to turn off validation.",
+                stacklevel=2,
+            )
+            return
+        if support is None:
+            raise AssertionError("support is unexpectedly None")
+        if not constraints.all_true(support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
                 f"to be within the support ({support!r}) of the distribution {self!r}, but found "
@@ -128,6 +150,16 @@ class Distribution:
     def event_shape(self):
         """The shape of one draw."""
         return self._event_shape
+
+    @property
+    def arg_constraints(self) -> dict[str, "constraints.Constraint"]:
+        """name of a parameter -> what its values have to satisfy."""
+        raise NotImplementedError
+
+    @property
+    def support(self) -> Any:
+        """What draws satisfy, a Constraint."""
+        raise NotImplementedError
 
     @property
     def mean(self):
@@ -151,14 +183,31 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution with its parameters broadcast to `batch_shape`."""
-        made = type(self).__new__(type(self))
+        made = self._another(_instance)
         for name in self.__dict__:
+            if name in made.__dict__:
+                continue  # a subclass has set it
             value = getattr(self, name)
             if name in self.arg_constraints:
                 trailing = value.shape[len(self._batch_shape) :]
                 value = value.expand(tuple(batch_shape) + tuple(trailing))
             made.__dict__[name] = value
         made._batch_shape = _C.Size(batch_shape)
+        return made
+
+    def _another(self, _instance):
+        """What expand() fills, for a class without a method of its own."""
+        here = Distribution.__module__.rpartition(".")[0]  # rushlight's, or torch's by the alias
+        own = next(cls for cls in type(self).__mro__ if cls.__module__.startswith(f"{here}."))
+        if own.__init__ is Distribution.__init__:
+            raise NotImplementedError
+        return self._get_checked_instance(own, _instance)
+
+    def _remade(self, cls, _instance, *parameters):
+        """What expand() fills, made of other parameters."""
+        made = self._get_checked_instance(cls, _instance)
+        cls.__init__(made, *parameters, validate_args=False)
+        made._validate_args = self._validate_args
         return made
 
     def _get_checked_instance(self, cls, _instance=None):

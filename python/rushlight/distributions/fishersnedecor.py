@@ -32,9 +32,8 @@ class FisherSnedecor(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return FisherSnedecor(
-            self.df1.expand(batch_shape), self.df2.expand(batch_shape), validate_args=False
-        )
+        parameters = (x.expand(batch_shape) for x in (self.df1, self.df2))
+        return self._remade(FisherSnedecor, _instance, *parameters)
 
     def _where(self, condition, value):
         return value.masked_fill(~condition, float("nan"))

@@ -46,9 +46,8 @@ class Gumbel(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return Gumbel(
-            self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False
-        )
+        parameters = (x.expand(batch_shape) for x in (self.loc, self.scale))
+        return self._remade(Gumbel, _instance, *parameters)
 
     @property
     def mean(self):

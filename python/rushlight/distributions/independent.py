@@ -20,6 +20,8 @@ class Independent(Distribution):
     tensor(-2.7568)
     """
 
+    arg_constraints: "dict[str, constraints.Constraint]" = {}
+
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         batch = base_distribution.batch_shape
         if reinterpreted_batch_ndims > len(batch):
@@ -37,9 +39,9 @@ class Independent(Distribution):
         """The same distribution over a larger batch."""
         inner = self.event_shape[: self.reinterpreted_batch_ndims]
         base = self.base_dist.expand((*batch_shape, *inner))
-        return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
+        return self._remade(Independent, _instance, base, self.reinterpreted_batch_ndims)
 
-    @property
+    @constraints.dependent_property
     def support(self):
         """That of the distribution within."""
         return constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims)
@@ -48,6 +50,17 @@ class Independent(Distribution):
     def has_rsample(self):
         """That of the distribution within."""
         return self.base_dist.has_rsample
+
+    @property
+    def has_enumerate_support(self):
+        """Whether the distribution within has it, and no dimension of its batch counts as event."""
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    def enumerate_support(self, expand=True):
+        """All values of the distribution within, where no dimension counts as event."""
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand=expand)
 
     @property
     def mean(self):

@@ -43,10 +43,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return Kumaraswamy(
-            self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape),
-            validate_args=False,
-        )  # fmt: skip
+        parameters = self.concentration1, self.concentration0
+        return self._remade(Kumaraswamy, _instance, *(x.expand(batch_shape) for x in parameters))
 
     def _moment(self, order):
         a, b = 1 + order / self.concentration1, self.concentration0

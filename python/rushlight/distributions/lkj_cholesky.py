@@ -46,7 +46,7 @@ class LKJCholesky(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._beta = self._beta.expand((*batch_shape, self.dim))
         return made
 

@@ -74,7 +74,7 @@ class LowRankMultivariateNormal(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch; its small matrices are not copied."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         for name in ("_factor", "_diag", "_capacitance_tril"):
             setattr(made, name, getattr(self, name))
         return made

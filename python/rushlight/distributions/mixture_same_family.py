@@ -61,10 +61,11 @@ class MixtureSameFamily(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same mixture over a larger batch."""
-        return MixtureSameFamily(
+        return self._remade(
+            MixtureSameFamily,
+            _instance,
             self._mixture_distribution.expand(batch_shape),
             self._component_distribution.expand((*batch_shape, self._num_component)),
-            validate_args=False,
         )
 
     @property
@@ -77,7 +78,7 @@ class MixtureSameFamily(Distribution):
         """The distributions."""
         return self._component_distribution
 
-    @property
+    @constraints.dependent_property
     def support(self):
         """That of the distributions."""
         return MixtureSameFamilyConstraint(self._component_distribution.support)

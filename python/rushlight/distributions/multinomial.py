@@ -41,7 +41,7 @@ class Multinomial(Distribution):
         """The logarithms of the probabilities."""
         return self._classes.logits
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self):
         """Counts that add up to total_count."""
         return constraints.multinomial(self.total_count)
@@ -58,7 +58,7 @@ class Multinomial(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._classes = self._classes.expand(batch_shape)
         return made
 

@@ -66,7 +66,7 @@ class MultivariateNormal(OtherForms, Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch; its matrix need not be copied."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         return made
 

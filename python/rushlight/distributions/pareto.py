@@ -31,9 +31,8 @@ class Pareto(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return Pareto(
-            self.scale.expand(batch_shape), self.alpha.expand(batch_shape), validate_args=False
-        )
+        parameters = (x.expand(batch_shape) for x in (self.scale, self.alpha))
+        return self._remade(Pareto, _instance, *parameters)
 
     @property
     def mean(self):
@@ -52,7 +51,7 @@ class Pareto(TransformedDistribution):
         a = self.alpha.clamp(min=2)
         return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self):
         """From scale on."""
         return constraints.greater_than_eq(self.scale)

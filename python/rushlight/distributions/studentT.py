@@ -37,7 +37,7 @@ class StudentT(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._chi2 = self._chi2.expand(batch_shape)
         return made
 

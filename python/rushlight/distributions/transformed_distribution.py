@@ -58,8 +58,8 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = type(self).__new__(type(self))
-        made.__dict__.update(self.__dict__)
+        made = self._another(_instance)
+        made.__dict__.update(self.__dict__ | made.__dict__)
         shape = tuple(batch_shape) + tuple(self._event_shape)
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
@@ -74,7 +74,7 @@ class TransformedDistribution(Distribution):
         """That of the distribution within."""
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property(is_discrete=False)
     def support(self):
         """What the last map gives."""
         if not self.transforms:

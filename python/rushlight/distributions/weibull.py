@@ -35,10 +35,8 @@ class Weibull(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        return Weibull(
-            self.scale.expand(batch_shape), self.concentration.expand(batch_shape),
-            validate_args=False,
-        )  # fmt: skip
+        parameters = (x.expand(batch_shape) for x in (self.scale, self.concentration))
+        return self._remade(Weibull, _instance, *parameters)
 
     def _moment(self, order):
         return _C.lgamma(1 + order * self.concentration_reciprocal).exp()

@@ -70,7 +70,7 @@ class Wishart(OtherForms, ExponentialFamily):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution over a larger batch."""
-        made = super().expand(batch_shape)
+        made = super().expand(batch_shape, _instance)
         made._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         made._chi2 = self._chi2.expand((*batch_shape, self._event_shape[0]))
         return made

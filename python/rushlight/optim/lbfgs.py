@@ -2,10 +2,24 @@
 
 from rushlight import _C
 from rushlight._grad_mode import no_grad
-from rushlight.optim._line_search import strong_wolfe
+from rushlight.optim._line_search import C1, C2, MAX_SEARCH, TOLERANCE, cubic_minimum, strong_wolfe
 from rushlight.optim.optimizer import Optimizer, checked, evaluate
 
 __all__ = ["LBFGS"]
+
+_cubic_interpolate = cubic_minimum  # of programs with a quasi-Newton method of their own
+
+
+def _strong_wolfe(
+    obj_func, x, t, d, f, g, gtd, c1=C1, c2=C2, tolerance_change=TOLERANCE, max_ls=MAX_SEARCH
+):
+    """The line search for them: obj_func(x, t, d) is (loss, gradient) at x + t * d."""
+
+    def at(step):
+        return obj_func(x, step, d)
+
+    return strong_wolfe(at, t, d, f, g, gtd, max_ls, c1, c2, tolerance_change)
+
 
 _KEPT = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
 

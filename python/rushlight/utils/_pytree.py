@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import Any
 
 from rushlight._C import _check_stack
@@ -24,6 +25,8 @@ from rushlight.utils._pytree_nodes import (
     TreeSpec,
     add_node,
     is_namedtuple,
+    is_namedtuple_class,
+    is_namedtuple_instance,
     is_structseq,
     is_structseq_class,
     is_structseq_instance,
@@ -42,6 +45,8 @@ __all__ = [
     "TreeSpec",
     "arg_tree_leaves",
     "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
     "is_structseq",
     "is_structseq_class",
     "is_structseq_instance",
@@ -393,7 +398,18 @@ def treespec_pprint(treespec):
 # Names that libraries import.
 _, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
 _, _list_flatten, _list_unflatten, _list_flatten_with_keys = SUPPORTED_NODES[list]
+_, _deque_flatten, _deque_unflatten, _deque_flatten_with_keys = SUPPORTED_NODES[deque]
 _, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[tuple]
+_, _namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys = SUPPORTED_NODES[
+    namedtuple
+]
+_, _defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys = SUPPORTED_NODES[
+    defaultdict
+]
+_, _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = SUPPORTED_NODES[
+    OrderedDict
+]
+_is_namedtuple_instance = is_namedtuple_instance
 _get_node_type = node_type
 
 

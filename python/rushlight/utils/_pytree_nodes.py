@@ -231,10 +231,20 @@ def is_structseq(obj: Any) -> bool:
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether it is the class of named tuples."""
+    fields = getattr(cls, "_fields", None) if isinstance(cls, type) else None
+    return isinstance(fields, tuple) and issubclass(cls, tuple)
+
+
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Whether it is a named tuple."""
+    return is_namedtuple_class(type(obj))
+
+
 def is_namedtuple(obj: Any) -> bool:
     """Whether an object or class is a named tuple."""
-    cls = obj if isinstance(obj, type) else type(obj)
-    return issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
 def node_type(tree: Any) -> Any:

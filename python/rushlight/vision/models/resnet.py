@@ -47,14 +47,30 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _conv3x3(inputs, outputs, stride=1, groups=1, dilation=1):
+def conv3x3(in_planes, out_planes, stride=1, groups=1, dilation=1):
+    """A 3x3 convolution without a bias that keeps the size, or divides it by the stride.
+
+    Args:
+        in_planes: channels of the input.
+        out_planes: channels of the result.
+        stride: of the convolution.
+        groups: likewise.
+        dilation: likewise; the padding too.
+    """
     return nn.Conv2d(
-        inputs, outputs, 3, stride, dilation, dilation=dilation, groups=groups, bias=False
+        in_planes, out_planes, 3, stride, dilation, dilation=dilation, groups=groups, bias=False
     )
 
 
-def _conv1x1(inputs, outputs, stride=1):
-    return nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+def conv1x1(in_planes, out_planes, stride=1):
+    """A 1x1 convolution without a bias.
+
+    Args:
+        in_planes: channels of the input.
+        out_planes: channels of the result.
+        stride: of the convolution.
+    """
+    return nn.Conv2d(in_planes, out_planes, 1, stride, bias=False)
 
 
 class BasicBlock(nn.Module):
@@ -72,10 +88,10 @@ class BasicBlock(nn.Module):
             raise ValueError("BasicBlock only supports groups=1 and base_width=64")
         if dilation > 1:
             raise NotImplementedError("Dilation > 1 not supported in BasicBlock")
-        self.conv1 = _conv3x3(inplanes, planes, stride)
+        self.conv1 = conv3x3(inplanes, planes, stride)
         self.bn1 = norm(planes)
         self.relu = nn.ReLU(inplace=True)
-        self.conv2 = _conv3x3(planes, planes)
+        self.conv2 = conv3x3(planes, planes)
         self.bn2 = norm(planes)
         self.downsample = downsample
         self.stride = stride
@@ -100,11 +116,11 @@ class Bottleneck(nn.Module):
         super().__init__()
         norm = norm_layer or nn.BatchNorm2d
         width = int(planes * (base_width / 64.0)) * groups
-        self.conv1 = _conv1x1(inplanes, width)
+        self.conv1 = conv1x1(inplanes, width)
         self.bn1 = norm(width)
-        self.conv2 = _conv3x3(width, width, stride, groups, dilation)
+        self.conv2 = conv3x3(width, width, stride, groups, dilation)
         self.bn2 = norm(width)
-        self.conv3 = _conv1x1(width, planes * self.expansion)
+        self.conv3 = conv1x1(width, planes * self.expansion)
         self.bn3 = norm(planes * self.expansion)
         self.relu = nn.ReLU(inplace=True)
         self.downsample = downsample
@@ -176,7 +192,7 @@ class ResNet(nn.Module):
         outputs = planes * block.expansion
         if stride != 1 or self.inplanes != outputs:
             downsample = nn.Sequential(
-                _conv1x1(self.inplanes, outputs, stride), self._norm_layer(outputs)
+                conv1x1(self.inplanes, outputs, stride), self._norm_layer(outputs)
             )
         common = (self.groups, self.base_width)
         first = block(self.inplanes, planes, stride, downsample, *common, before, self._norm_layer)
