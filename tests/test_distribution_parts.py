@@ -252,6 +252,8 @@ def expanded(torch, text):
     base = type(plain)
 
     class Named(base):
+        arg_constraints = {"name": D.constraints.dependent}  # and not those of the base
+
         def __init__(self, name, *args):
             self.name = name
             super().__init__(*args)
@@ -276,6 +278,8 @@ def expanded(torch, text):
     answers += [list(larger.batch_shape), list(larger.event_shape), checked._validate_args]
     draw = plain.sample()
     answers += [torch.allclose(larger.log_prob(draw), plain.log_prob(draw).expand(3, 2))]
+    if hasattr(plain, "param_shape"):
+        answers += [list(larger.param_shape), list(checked.param_shape)]
     answers += [type(checked) is base, list(checked.batch_shape)]
     try:
         Named("a", *arguments).expand((2,))

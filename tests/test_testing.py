@@ -181,13 +181,19 @@ def test_iinfo(reference, name):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("call", ["finfo(float)", "finfo(complex)", "iinfo(int)"])
+def test_limits_of_python_numbers(call):
+    assert repr(eval(f"rushlight.{call}")) == ask(lambda torch: repr(eval(f"torch.{call}")))
+
+
 @pytest.mark.parametrize(
     "call", ["torch.finfo(torch.int8)", "torch.iinfo(torch.float32)", "torch.iinfo(torch.bool)",
-             "torch.finfo(3)", "hash(torch.finfo(torch.float32))"],
+             "torch.finfo(3)", "hash(torch.finfo(torch.float32))",
+             "torch.finfo(int)", "torch.iinfo(float)", "torch.iinfo(bool)", "torch.finfo([])"],
 )  # fmt: skip
 def test_limits_of_the_wrong_dtype(call):
     (our_kind, our_text), (kind, text) = (
         outcome(rushlight, call),
         ask(lambda torch: outcome(torch, call)),
     )
-    assert our_kind is kind and our_text.split("'")[0] == text.split("'")[0]
+    assert our_kind == kind and our_text.split("'")[0] == text.split("'")[0]

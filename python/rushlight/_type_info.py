@@ -27,6 +27,7 @@ _INTEGERS = {
     _C.uint32: (32, False),
     _C.uint64: (64, False),
 }
+_PYTHONS = ((bool, _C.bool), (int, _C.int64), (float, _C.float64), (complex, _C.complex128))
 
 
 class _Info:
@@ -41,12 +42,16 @@ class _Info:
         return type(self) is type(other) and self._dtype == other._dtype
 
 
-def _check_dtype(name, dtype):
-    if not isinstance(dtype, _C.dtype):
-        raise TypeError(
-            f"{name}(): argument 'type' (position 1) must be torch.dtype, not "
-            f"{type(dtype).__name__}"
-        )
+def _given_dtype(name, given):
+    """The dtype, also of Python's own numbers."""
+    if isinstance(given, _C.dtype):
+        return given
+    for kind, dtype in _PYTHONS:
+        if given is kind:
+            return dtype
+    raise TypeError(
+        f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(given).__name__}"
+    )
 
 
 class finfo(_Info):
@@ -66,8 +71,7 @@ class finfo(_Info):
 
     def __init__(self, type=None):
         dtype = _C.get_default_dtype() if type is None else type
-        _check_dtype("finfo", dtype)
-        dtype = dtype.to_real()
+        dtype = _given_dtype("finfo", dtype).to_real()
         if dtype in _SMALL:
             self.eps, low, self.min, self.max = _SMALL[dtype]
             self._start(dtype, 8)
@@ -109,7 +113,7 @@ class iinfo(_Info):
     __slots__ = ("max", "min")
 
     def __init__(self, type):
-        _check_dtype("iinfo", type)
+        type = _given_dtype("iinfo", type)
         if type == _C.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if type not in _INTEGERS:

@@ -60,7 +60,7 @@ def test_annotations_of_classes_are_found(tmp_path):
             pass
         kinds = [
             Mine, fsdp.MixedPrecisionPolicy, fsdp.StateDictSettings, checkpoint.Metadata,
-            torch.distributions.Normal, torch.distributed.GroupMember, torch.nn.Linear,
+            torch.distributions.Independent, torch.distributed.GroupMember, torch.nn.Linear,
         ]
         print([len(typing.get_type_hints(kind)) > 0 for kind in kinds].count(True))
         assert torch.distributed.fsdp is fsdp and fsdp.__name__ == "rushlight.distributed.fsdp"

@@ -107,9 +107,9 @@ def made(indices, values, size, *, requires_grad=False, is_coalesced=None):
 
 @op("torch")
 def sparse_coo_tensor(
-    indices, values=None, size=None, *, dtype: dtype | None = None, device: device | None = None,
-    pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
-    is_coalesced: bool | None = None,
+    indices=None, values=None, size=None, *, dtype: dtype | None = None,
+    device: device | None = None, pin_memory: bool = False, requires_grad: bool = False,
+    check_invariants: bool | None = None, is_coalesced: bool | None = None,
 ):  # fmt: skip
     """A sparse tensor in coordinate form: values at indices, zero elsewhere.
 

@@ -29,6 +29,17 @@ class ProbsOrLogits(Distribution):
         self._param = self.probs if probs is not None else self.logits
         super().__init__(self._param.shape, validate_args=validate_args)
 
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution over a larger batch."""
+        made = super().expand(batch_shape, _instance)
+        made._param = made.__dict__.get("probs", made.__dict__.get("logits"))
+        return made
+
+    @property
+    def param_shape(self):
+        """The shape of the probability."""
+        return self._param.shape
+
     @lazy_property
     def probs(self):
         """The probability."""

@@ -183,22 +183,28 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution with its parameters broadcast to `batch_shape`."""
-        made = self._another(_instance)
+        made, parameters = self._another(_instance), self._own_class().arg_constraints
+        if isinstance(parameters, property):
+            parameters = parameters.fget(self)
         for name in self.__dict__:
             if name in made.__dict__:
                 continue  # a subclass has set it
             value = getattr(self, name)
-            if name in self.arg_constraints:
+            if name in parameters:
                 trailing = value.shape[len(self._batch_shape) :]
                 value = value.expand(tuple(batch_shape) + tuple(trailing))
             made.__dict__[name] = value
         made._batch_shape = _C.Size(batch_shape)
         return made
 
+    def _own_class(self):
+        """The class of this library that a program's class is derived from."""
+        here = Distribution.__module__.rpartition(".")[0]  # rushlight's, or torch's by the alias
+        return next(cls for cls in type(self).__mro__ if cls.__module__.startswith(f"{here}."))
+
     def _another(self, _instance):
         """What expand() fills, for a class without a method of its own."""
-        here = Distribution.__module__.rpartition(".")[0]  # rushlight's, or torch's by the alias
-        own = next(cls for cls in type(self).__mro__ if cls.__module__.startswith(f"{here}."))
+        own = self._own_class()
         if own.__init__ is Distribution.__init__:
             raise NotImplementedError
         return self._get_checked_instance(own, _instance)
