@@ -5,6 +5,7 @@ For each place where operations are visible: module -> the names that it defines
 
 TORCH = {
     "rushlight._broadcasting": "broadcast_shapes",
+    "rushlight._casts": "_cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short",
     "rushlight._convolutions": "conv_tbc",
     "rushlight._creation": "empty_permuted from_file",
     "rushlight._defaults": "get_device_module get_float32_matmul_precision get_num_interop_threads set_default_device set_default_dtype set_float32_matmul_precision set_num_interop_threads",

@@ -440,7 +440,8 @@ HARMLESS = set(
     "module_load ne ne_ new not_equal not_equal_ pinv pinverse resize resize_as resize_as_ set_ "
     "share_memory_ sparse_coo_tensor to_sparse_csc to_sparse_csr "
     "sparse_dim storage sum_to_size sym_not to_dense type typename untyped_storage _is_view "
-    "_shape_as_tensor _typed_storage".split()
+    "_shape_as_tensor _typed_storage _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half "
+    "_cast_Int _cast_Long _cast_Short".split()
 )
 # Pointwise operations that have formulas of complex numbers: other rows say it, and those of Python
 # are made of them. Compared with torch in ops/test_complex*.py.

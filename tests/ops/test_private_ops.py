@@ -67,3 +67,14 @@ def test_refused_in_torchs_words(on_device):
     with pytest.raises(NotImplementedError, match="batches of matrices are not in rushlight"):
         rows = rushlight.zeros(2, 2, dtype=rushlight.int64)
         rushlight._convert_indices_from_csr_to_coo(rows, rows)
+
+
+@pytest.mark.parametrize("kind", "Byte Char Double Float Half Int Long Short".split())
+def test_casts_by_older_names(device, kind):
+    def cast(t, device="cpu"):
+        x = t.tensor([1.75, 2.0, 0.0], device=device, requires_grad=True)
+        found = [getattr(t, f"_cast_{kind}")(given) for given in (x, x.detach() > 0)]
+        same = getattr(t, f"_cast_{kind}")(found[0]) is found[0]
+        return [(str(f.dtype), f.tolist()) for f in found], same, str(found[0].grad_fn)[:16]
+
+    assert cast(rushlight, device) == ask(cast)
