@@ -112,3 +112,16 @@ def test_amounts_that_leave_nothing(shape, amounts, mode, device):
             return str(error).splitlines()[0].replace(" )", ")")
 
     assert found(rushlight, device) == ask(found)
+
+
+@pytest.mark.parametrize("value", [0, -0.0, False, 1.5, float("nan")])
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_a_value_of_zero_is_taken_in_every_mode(mode, value, device):
+    def padded(torch, device="cpu"):
+        x = torch.arange(4.0, device=device).reshape(1, 1, 4)
+        try:
+            return torch.nn.functional.pad(x, (1, 1), mode=mode, value=value).tolist()
+        except RuntimeError as error:
+            return str(error)
+
+    assert padded(rushlight, device) == ask(padded)

@@ -28,7 +28,7 @@ def pad(
         raise RuntimeError("Padding length must be divisible by 2")
     if mode == "constant":
         return _C.constant_pad_nd(input, pad, 0.0 if value is None else float(value))
-    if value is not None:
+    if value:  # 0, the default of libraries, is taken
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
