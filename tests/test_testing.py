@@ -186,6 +186,27 @@ def test_limits_of_python_numbers(call):
     assert repr(eval(f"rushlight.{call}")) == ask(lambda torch: repr(eval(f"torch.{call}")))
 
 
+CASTS = """
+torch.nn.Linear(2, 1).to(float).weight.dtype
+torch.nn.Linear(2, 1).to("cpu", float).bias.dtype
+torch.nn.Linear(2, 1).to(dtype=float).bias.dtype
+torch.nn.Linear(2, 1).to(int)
+torch.nn.Linear(2, 1).to(str)
+torch.tensor([True, False]).type(torch.Tensor).dtype
+torch.tensor([True, False]).type(torch.Tensor).tolist()
+torch._C._nn._parse_to(float, True)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("call", CASTS)
+def test_casts_to_python_numbers(call):
+    def said(torch):
+        found = outcome(torch, call)
+        return found[0].__name__ if isinstance(found, tuple) and len(found) == 2 else str(found)
+
+    assert said(rushlight) == ask(said)
+
+
 @pytest.mark.parametrize(
     "call", ["torch.finfo(torch.int8)", "torch.iinfo(torch.float32)", "torch.iinfo(torch.bool)",
              "torch.finfo(3)", "hash(torch.finfo(torch.float32))",

@@ -31,3 +31,10 @@ UNTYPED = {
     "UInt64": _C.uint64,
 }
 NAMES = {dtype: name for name, dtype in {**DTYPES, **COMPLEX, **UNTYPED}.items()}
+# Python's numbers, where a dtype is wanted.
+OF_PYTHON = ((bool, _C.bool), (int, _C.int64), (float, _C.float64), (complex, _C.complex128))
+
+
+def as_dtype(given):
+    """The dtype of one of Python's types of numbers; all else as it is."""
+    return next((dtype for kind, dtype in OF_PYTHON if given is kind), given)

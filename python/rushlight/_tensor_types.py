@@ -87,6 +87,10 @@ def tensor_type(tensor, dtype, non_blocking):
         return f"{prefix}{NAMES[tensor.dtype]}Tensor"
     if not isinstance(dtype, str):
         legacy = getattr(dtype, "_legacy_name", None)
+        if dtype is _C.Tensor:  # the type of new tensors
+            return tensor.to(
+                "cuda" if _default_on_gpu else "cpu", _C.get_default_dtype(), non_blocking
+            )
         if legacy is None:
             return tensor.to(dtype, non_blocking)
         dtype = legacy

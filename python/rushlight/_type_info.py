@@ -1,6 +1,7 @@
 """finfo and iinfo: the limits of dtypes."""
 
 from rushlight import _C
+from rushlight._dtype_names import as_dtype
 
 # bits, digits of the fraction, least normal exponent, greatest exponent, decimal digits kept
 _FLOATS = {
@@ -27,7 +28,6 @@ _INTEGERS = {
     _C.uint32: (32, False),
     _C.uint64: (64, False),
 }
-_PYTHONS = ((bool, _C.bool), (int, _C.int64), (float, _C.float64), (complex, _C.complex128))
 
 
 class _Info:
@@ -44,11 +44,9 @@ class _Info:
 
 def _given_dtype(name, given):
     """The dtype, also of Python's own numbers."""
-    if isinstance(given, _C.dtype):
-        return given
-    for kind, dtype in _PYTHONS:
-        if given is kind:
-            return dtype
+    dtype = as_dtype(given)
+    if isinstance(dtype, _C.dtype):
+        return dtype
     raise TypeError(
         f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(given).__name__}"
     )

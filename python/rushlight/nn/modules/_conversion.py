@@ -6,6 +6,7 @@ to the meta device and from it, it is a new one, as torch's.
 
 import rushlight.__future__ as future
 from rushlight import _C
+from rushlight._dtype_names import as_dtype
 from rushlight._grad_mode import no_grad
 
 _TO_FORMS = (
@@ -29,6 +30,7 @@ def _wrong_to(args, kwargs):
 def parse_to(*args, **kwargs):
     """(device, dtype, non_blocking, memory_format) from any form of `to`'s arguments."""
     names = ("device", "dtype", "non_blocking", "copy")
+    args = [as_dtype(each) for each in args]
     first = args[0] if args else kwargs.get("tensor")
     if isinstance(first, _C.Tensor):
         names, args = ("non_blocking", "copy"), args[1:]
@@ -47,7 +49,7 @@ def parse_to(*args, **kwargs):
         given[name] = value
     if "copy" in given:  # a module's own tensors are converted
         raise RuntimeError(".to() does not accept copy argument")
-    device, dtype = given.get("device"), given.get("dtype")
+    device, dtype = given.get("device"), as_dtype(given.get("dtype"))
     if device is not None and not isinstance(device, _C.device):
         if not isinstance(device, (str, int)) or isinstance(device, bool):
             raise _wrong_to(args, kwargs)
