@@ -115,7 +115,7 @@ Sums empty_sums(const Operands& o) {
   const DType dtype = computed_in(o.input);
   const Device device = o.input.device();
   return {empty({o.shape.n, o.shape.inner}, dtype, device),
-          empty({o.shape.n, o.shape.inner}, dtype, device), empty({2}, dtype, device)};
+          empty({2, o.shape.n, o.shape.inner}, dtype, device), empty({2}, dtype, device)};
 }
 
 Tensor result_of(const Operands& o, const Sums& s, Reduction reduction) {

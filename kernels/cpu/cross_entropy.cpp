@@ -94,18 +94,18 @@ void add_totals(const Shape& s, const T* losses, const Index* target, const std:
 
 constexpr Index kTogether = 16;  // rows whose logarithms are one vector
 
-// sum of w[c] * (log_sum - x[c])
+// sum of w[c] * (top - x[c] + log_sum)
 template <class S, class T>
-CLONES_512 T smooth_loss(const S* x, Index n, T log_sum, const T* w) {
+CLONES_512 T smooth_loss(const S* x, Index n, T top, T log_sum, const T* w) {
   T acc[rows::kLanes] = {};
   Index i = 0;
   for (; i + rows::kLanes <= n; i += rows::kLanes)
-    for (int k = 0; k < rows::kLanes; ++k) acc[k] += w[i + k] * (log_sum - load(x + i + k));
-  for (; i < n; ++i) acc[0] += w[i] * (log_sum - load(x + i));
+    for (int k = 0; k < rows::kLanes; ++k) acc[k] += w[i + k] * (top - load(x + i + k) + log_sum);
+  for (; i < n; ++i) acc[0] += w[i] * (top - load(x + i) + log_sum);
   return rows::total(acc);
 }
 
-// log(sum(exp(x))) of n columns side by side; `top` has room for n numbers.
+// The largest of n columns side by side, and log(sum(exp(x - top))).
 template <class S, class T>
 CLONES_512 void column_log_sums(const S* __restrict x, Index classes, Index inner, Index n,
                                 T* __restrict top, T* __restrict sums) {
@@ -118,32 +118,34 @@ CLONES_512 void column_log_sums(const S* __restrict x, Index classes, Index inne
     }
   for (Index d = 0; d < classes; ++d)
     for (Index c = 0; c < n; ++c) sums[c] += rows::negative_exp(load(x + d * inner + c) - top[c]);
-  for (Index c = 0; c < n; ++c) sums[c] = top[c] + log(sums[c]);
+  for (Index c = 0; c < n; ++c) sums[c] = log(sums[c]);
 }
 
-// factor * exp(x - log_sum) - share * w of n columns, each with its own factor and share.
+// factor * exp(x - top - log_sum) - share * w of n columns, each with its own factor and share.
 template <class S, class T>
 CLONES_512 void column_grads(const S* __restrict x, Index classes, Index inner, Index n,
-                             const T* __restrict log_sums, const T* __restrict factors,
-                             const T* __restrict shares, const T* __restrict w, S* __restrict out) {
+                             const T* __restrict tops, const T* __restrict log_sums,
+                             const T* __restrict factors, const T* __restrict shares,
+                             const T* __restrict w, S* __restrict out) {
   for (Index d = 0; d < classes; ++d)
     for (Index c = 0; c < n; ++c) {
-      const T p = rows::negative_exp(load(x + d * inner + c) - log_sums[c]);
+      const T p = rows::negative_exp(load(x + d * inner + c) - tops[c] - log_sums[c]);
       store(out + d * inner + c, p * factors[c] - shares[c] * w[d]);
     }
 }
 
 template <class T>
-CLONES_512 void add_logarithms(T* __restrict sums, const T* __restrict top) {
-  for (Index i = 0; i < kTogether; ++i) sums[i] = top[i] + T(log(sums[i]));
+CLONES_512 void logarithms(T* sums) {
+  for (Index i = 0; i < kTogether; ++i) sums[i] = T(log(sums[i]));
 }
-// log(sum(exp(x))) of kTogether rows or fewer.
+// The largest of kTogether rows or fewer, and log(sum(exp(x - top))).
 template <class S, class T>
-void row_log_sums(const S* x, Index classes, Index n, T* log_sums) {
-  T top[kTogether] = {}, sums[kTogether];
+void row_log_sums(const S* x, Index classes, Index n, T* tops, T* log_sums) {
+  T sums[kTogether];
   std::fill_n(sums, kTogether, T(1));
-  for (Index i = 0; i < n; ++i) sums[i] = rows::sum_exp_below_top(x + i * classes, classes, top[i]);
-  add_logarithms(sums, top);
+  for (Index i = 0; i < n; ++i)
+    sums[i] = rows::sum_exp_below_top(x + i * classes, classes, tops[i]);
+  logarithms(sums);
   std::copy_n(sums, n, log_sums);
 }
 
@@ -155,26 +157,25 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
     const Index* t = target.as<Index>();
     const T smoothing = T(s.label_smoothing), share = smoothing / T(s.classes);
     each_example(s, s.classes, [&](Index begin, Index end) {
-      T *const sums = log_sums.as<T>(), *const out = losses.as<T>();
+      T *const tops = log_sums.as<T>(), *const sums = tops + s.n * s.inner;
+      T* const out = losses.as<T>();
       const S* x = scores_of(s, input.as<S>(), begin);
       const Index inner = s.inner, next = next_scores(s);
       const T own = T(1) - smoothing, *const factors = w.data();
       const bool smooth = smoothing != T(0);
-      if (s.inner != 1) {
-        Scratch<T> top(end - begin);
-        column_log_sums(x, s.classes, s.inner, end - begin, top.data(), sums + begin);
-      }
+      if (s.inner != 1)
+        column_log_sums(x, s.classes, s.inner, end - begin, tops + begin, sums + begin);
       for (Index i = begin; i < end; ++i, x += next) {
         if (inner == 1 && (i - begin) % kTogether == 0)
-          row_log_sums(x, s.classes, std::min(kTogether, end - i), sums + i);
+          row_log_sums(x, s.classes, std::min(kTogether, end - i), tops + i, sums + i);
         const Index c = class_of(s, t, i);
-        T loss = c < 0 ? T(0) : own * factors[c] * (sums[i] - load(x + c * inner));
+        T loss = c < 0 ? T(0) : own * factors[c] * (tops[i] - load(x + c * inner) + sums[i]);
         if (smooth && c >= 0) {
           if (inner == 1)
-            loss += share * smooth_loss(x, s.classes, sums[i], factors);
+            loss += share * smooth_loss(x, s.classes, tops[i], sums[i], factors);
           else
             for (Index d = 0; d < s.classes; ++d)
-              loss += share * factors[d] * (sums[i] - load(x + d * inner));
+              loss += share * factors[d] * (tops[i] - load(x + d * inner) + sums[i]);
         }
         out[i] = loss;
       }
@@ -194,7 +195,7 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
     T weight_sum = 0;
     for (const T v : w) weight_sum += v;
     S* const out = grad_input.as<S>();
-    const T* const sums = log_sums.as<T>();
+    const T *const tops = log_sums.as<T>(), *const sums = tops + s.n * s.inner;
     each_example(s, s.classes, [&](Index begin, Index end) {
       const Index n = s.inner == 1 ? 0 : end - begin;
       Scratch<T> factors(n + 1), shares(n + 1);
@@ -210,8 +211,8 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
           factors[i - begin] = c < 0 ? T(0) : factor_of(i, c);
           shares[i - begin] = c < 0 ? T(0) : grad.as<T>()[i * step] * share;
         }
-        column_grads(x, s.classes, s.inner, n, sums + begin, factors.data(), shares.data(),
-                     w.data(), to);
+        column_grads(x, s.classes, s.inner, n, tops + begin, sums + begin, factors.data(),
+                     shares.data(), w.data(), to);
       }
       for (Index i = begin; i < end; ++i, x += next_scores(s), to += next_scores(s)) {
         const Index c = s.inner == 1 ? class_of(s, t, i) : classes[i - begin];
@@ -221,10 +222,11 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
         }
         const T g = grad.as<T>()[i * step];
         if (s.inner == 1)
-          rows::probability_grad(x, s.classes, sums[i], factor_of(i, c), g * share, w.data(), to);
+          rows::probability_grad(x, s.classes, tops[i], sums[i], factor_of(i, c), g * share,
+                                 w.data(), to);
         // The target's own element is computed whole, so that a 16-bit result is rounded once.
         const T own = (T(1) - smoothing) * w[c],
-                p = rows::negative_exp(load(x + c * s.inner) - sums[i]);
+                p = rows::negative_exp(load(x + c * s.inner) - tops[i] - sums[i]);
         store(to + c * s.inner, g * ((own + share * weight_sum) * p - own - share * w[c]));
       }
     });

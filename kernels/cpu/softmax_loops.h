@@ -241,15 +241,17 @@ CLONES_512 void log_softmax_grad(const S* __restrict g, const S* __restrict y, I
   for (Index i = 0; i < n; ++i) store(out + i, load(g + i) - negative_exp(load(y + i)) * sum);
 }
 
-// Cross entropy's gradient before the target's own part: factor * exp(x - log_sum) - share * w.
+// Cross entropy's gradient before the target's own part: factor * exp(x - top - log_sum) - share *
+// w.
 template <class S, class T = Compute<S>>
-CLONES_512 void probability_grad(const S* __restrict x, Index n, T log_sum, T factor, T share,
-                                 const T* __restrict w, S* __restrict out) {
+CLONES_512 void probability_grad(const S* __restrict x, Index n, T top, T log_sum, T factor,
+                                 T share, const T* __restrict w, S* __restrict out) {
   if (share == T(0))
-    for (Index i = 0; i < n; ++i) store(out + i, negative_exp(load(x + i) - log_sum) * factor);
+    for (Index i = 0; i < n; ++i)
+      store(out + i, negative_exp(load(x + i) - top - log_sum) * factor);
   else
     for (Index i = 0; i < n; ++i)
-      store(out + i, negative_exp(load(x + i) - log_sum) * factor - share * w[i]);
+      store(out + i, negative_exp(load(x + i) - top - log_sum) * factor - share * w[i]);
 }
 
 }  // namespace rushlight::rows

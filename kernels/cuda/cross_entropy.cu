@@ -34,20 +34,21 @@ __global__ void forward_rows(Shape s, Reader<C> x, const Index* target, Reader<C
     C sum = 0;
     for (Index c = threadIdx.x; c < s.classes; c += blockDim.x)
       sum += std::exp(x[first + c * s.inner] - top);
-    const C log_sum = top + std::log(block_reduce(sum, Add(), shared));
+    const C log_sum = std::log(block_reduce(sum, Add(), shared));
     C smooth = 0;
     if (smoothing != C(0)) {
       for (Index c = threadIdx.x; c < s.classes; c += blockDim.x)
-        smooth += weight.value_or(c, 1) * (log_sum - x[first + c * s.inner]);
+        smooth += weight.value_or(c, 1) * (top - x[first + c * s.inner] + log_sum);
       smooth = block_reduce(smooth, Add(), shared);
     }
     if (threadIdx.x != 0) continue;
-    log_sums[i] = log_sum;
+    log_sums[i] = top;
+    log_sums[i + s.n * s.inner] = log_sum;
     const Index t = target_of(s, target, i, note);
-    losses[i] =
-        t < 0 ? C(0)
-              : (C(1) - smoothing) * weight.value_or(t, 1) * (log_sum - x[first + t * s.inner]) +
-                    share * smooth;
+    losses[i] = t < 0 ? C(0)
+                      : (C(1) - smoothing) * weight.value_or(t, 1) *
+                                (top - x[first + t * s.inner] + log_sum) +
+                            share * smooth;
   }
 }
 
@@ -125,7 +126,7 @@ __global__ void backward_rows(Shape s, const C* grad, Index grad_step, Reader<C>
         out.set(at, C(0));
         continue;
       }
-      const C p = std::exp(x[at] - log_sums[i]);
+      const C p = std::exp(x[at] - log_sums[i] - log_sums[i + s.n * s.inner]);
       const C wanted = share * weight.value_or(c, 1) + (c == t ? own : C(0));
       out.set(at, g * ((own + share * weight_sum) * p - wanted));
     }

@@ -244,3 +244,28 @@ def test_shapes_of_multi_margin_losses(device, shape, batched, reduction):
         return list(out.shape), out.tolist()
 
     assert loss(rushlight, device) == ask(loss)
+
+
+@pytest.mark.parametrize("planes", [False, True])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("offset", [0.0, 30.0, 1000.0])
+def test_small_losses_keep_their_digits(offset, smoothing, planes, device):
+    """However large the logits are: the largest is never added to the logarithm of the sum."""
+    random = np.random.RandomState(0)
+    x = (random.randn(50, 10) + offset).astype(np.float32)
+    x[:, 3] += 9  # whose loss is about 1e-3
+    target = rushlight.full((50,), 3, device=device)
+
+    def results(dtype):
+        logits = rushlight.tensor(x, dtype=dtype, device=device, requires_grad=True)
+        scores, classes = logits, target
+        if planes:
+            scores, classes = logits.T.reshape(1, 10, 50), target.view(1, 50)
+        loss = rushlight.nn.functional.cross_entropy(
+            scores, classes, reduction="none", label_smoothing=smoothing
+        )
+        loss.sum().backward()
+        return loss.detach().cpu().double().flatten(), logits.grad.cpu().double()
+
+    for ours, exact in zip(results(rushlight.float32), results(rushlight.float64), strict=True):
+        assert ((ours - exact).abs() <= 1e-3 * exact.abs() + 1e-6 * (smoothing > 0)).all()
