@@ -437,11 +437,11 @@ HARMLESS = set(
     "__contains__ __dir__ __dlpack__ __dlpack_device__ __reduce_ex__ __repr__ __reversed__ "
     "adjoint alias_copy chain_matmul cosine_similarity dense_dim dequantize diagonal dim_order "
     "eq eq_ fill_diagonal_ hinge_embedding_loss is_inference is_shared is_storage matrix_rank "
-    "module_load ne ne_ new not_equal not_equal_ pinv pinverse resize resize_as resize_as_ set_ "
-    "share_memory_ sparse_coo_tensor to_sparse_csc to_sparse_csr sparse_dim storage sum_to_size "
-    "sym_not to_dense type typename untyped_storage _is_view _shape_as_tensor _typed_storage "
-    "_cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short".split()
-)
+    "module_load ne ne_ new not_equal not_equal_ pinv pinverse resize resize_as resize_as_ "
+    "set_ share_memory_ sparse_coo_tensor to_sparse_csc to_sparse_csr sparse_dim storage "
+    "sum_to_size sym_not to_dense type typename untyped_storage _is_view _shape_as_tensor "
+    "_typed_storage".split()
+) | {f"_cast_{name}" for name in "Byte Char Double Float Half Int Long Short".split()}
 # Pointwise operations that have formulas of complex numbers: other rows say it, and those of Python
 # are made of them. Compared with torch in ops/test_complex*.py.
 OF_COMPLEX = set(
