@@ -85,9 +85,8 @@ class Distribution:
             return self.arg_constraints
         except NotImplementedError:
             warnings.warn(
-                f"{type(self)} does not define `arg_constraints`. Please set "
-                "`arg_constraints = {}` or initialize the distribution with `validate_args=False` "
-                "to turn off validation.",
+                f"{type(self)} does not define `arg_constraints`: its parameters are not checked. "
+                "`arg_constraints = {}` or validate_args=False says that this is meant",
                 stacklevel=3,
             )
             return {}
@@ -127,8 +126,8 @@ class Distribution:
             support = self.support
         except NotImplementedError:
             warnings.warn(
-                f"{type(self)} does not define `support` to enable sample validation. Please "
-                "initialize the distribution with `validate_args=False` to turn off validation.",
+                f"{type(self)} does not define `support`: samples are not checked. "
+                "validate_args=False says that this is meant",
                 stacklevel=2,
             )
             return

@@ -263,8 +263,8 @@ def _swap(tensor, new, assign):
         made = tensor.module_load(new, assign=assign)
         if made is new or made is tensor:
             raise RuntimeError(
-                "module_load returned one of self or other, please .detach() the result if "
-                "returning one of the inputs in module_load"
+                "module_load returned one of self or other, and a swap needs a third tensor\n"
+                "detach() what it returns"
             )
         if isinstance(tensor, Parameter):
             if isinstance(made, Parameter):

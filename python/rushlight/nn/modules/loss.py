@@ -194,9 +194,7 @@ class NLLLoss2d(NLLLoss):
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None,
                  reduction="mean"):  # fmt: skip
         warnings.warn(
-            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in "
-            "replacement and see https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more "
-            "details.",
+            "`NLLLoss2d` has been deprecated: `NLLLoss` takes images too",
             FutureWarning,
             stacklevel=2,
         )

@@ -71,8 +71,8 @@ def _tied(own, given):
         if name in own and for_tensor.setdefault(id(own[name]), value) is not value:
             names = sorted(other for other, t in own.items() if t is own[name])
             raise ValueError(
-                f"functional_call got multiple values for keys {names}, which are tied. "
-                "Consider using tie_weights=False"
+                f"functional_call got multiple values for keys {names}, which are tied\n"
+                "give one of them, or tie_weights=False"
             )
     return {name: for_tensor[id(t)] for name, t in own.items() if id(t) in for_tensor}
 
