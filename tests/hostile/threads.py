@@ -232,6 +232,16 @@ OPERATIONS = {
             torch.linalg.det(a),
         ),
     ),
+    "large factors": (
+        lambda: [(torch.rand(200, 200) + 9 * torch.eye(200)).t()],
+        lambda a: (
+            torch.linalg.inv(a),
+            torch.linalg.lu_factor(a),
+            torch.linalg.cholesky_ex(a),
+            torch.linalg.ldl_factor(a),
+            torch.geqrf(a),
+        ),
+    ),
     "reducing": (
         lambda: [torch.rand(10, 300), classes(10, 300), torch.rand(300, 10).t(), classes(10)],
         lambda a, n, v, m: (

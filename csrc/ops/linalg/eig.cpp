@@ -50,25 +50,26 @@ Tensor eig_gradient(Name name, const Tensor& values, const Tensor& vectors, cons
 
 }  // namespace
 
-Pair linalg_eig(Name name, const Tensor& a, bool vectors) {
+Pair linalg_eig(Name name, const Tensor& input, bool vectors) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, true);
   const bool is_meta = a.device().is_meta();
   if (!is_meta && !backend(a.device()).linalg->eig)
-    return back(linalg_eig(name, on_host(a), vectors), a.device());
+    return back(linalg_eig(name, on_host(input), vectors), a.device());
   const std::int64_t n = a.size(-1);
-  vectors |= needs_grad(a);
+  vectors |= needs_grad(input);
   const bool complex = is_complex(a.dtype());
   Tensor w = empty(with_last(a, {complex ? n : 2 * n}), a.dtype(), a.device());
   Tensor v = vectors ? empty_columns(a, n, n) : Tensor();
   {
     const GradMode off(false);
     if (a.numel() && !is_meta) {
+      const Tensor lost = columns_of(a);
       // geev may run forever on what is not a number.
-      if (!item(all(apply<Eq>(sub(a, a), Scalar(0)), {}, false)).as_double())
+      if (!item(all(apply<Eq>(sub(lost, lost), Scalar(0)), {}, false)).as_double())
         fail<RuntimeError>("torch.", name, ": input tensor should not contain infs or NaNs.\n",
                            describe("input", a));
       const LinalgKernels& kernels = linalg_kernels(name, a);
-      const Tensor lost = columns_of(a);
       const Tensor info = zeros(with_last(a, {}), DType::int32, a.device());
       const View from = batch_of_matrices(lost), values = batch_of_rows(w);
       const View to = vectors ? batch_of_matrices(v) : View{}, codes = batch_of_numbers(info);
@@ -98,7 +99,7 @@ Pair linalg_eig(Name name, const Tensor& a, bool vectors) {
               return Gradients(complex ? out : real(out));
             },
             SavedOutput(w, 0), SavedOutput(v, 1)),
-        a);
+        input);
   return {outs[0], outs[1]};
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 }  // namespace
 
-Triple linalg_ldl_factor(const Tensor& a, bool hermitian) {
+Triple linalg_ldl_factor(const Tensor& input, bool hermitian) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   constexpr const char* kName = "torch.linalg.ldl_factor_ex";
   if (is_reduced(a.dtype()) && a.dim() >= 2)
     fail<NotImplementedError>("\"ldl_factor_kernel_cpu\" not implemented for '",
@@ -22,7 +23,7 @@ Triple linalg_ldl_factor(const Tensor& a, bool hermitian) {
   linalg_check(kName, a, true);
   const bool is_meta = a.device().is_meta();
   if (!is_meta && !backend(a.device()).linalg->ldl)
-    return back(linalg_ldl_factor(on_host(a), hermitian), a.device());
+    return back(linalg_ldl_factor(on_host(input), hermitian), a.device());
   Tensor factors = columns_of(a);
   const Tensor pivots = empty(with_last(a, {a.size(-1)}), DType::int32, a.device());
   const Tensor info = zeros(with_last(a, {}), DType::int32, a.device());
@@ -39,7 +40,7 @@ Triple linalg_ldl_factor(const Tensor& a, bool hermitian) {
   }
   factors = record(
       "LinalgLdlFactorExBackward0", std::move(factors),
-      [](Tensor) { return no_derivative("linalg_ldl_factor_ex"); }, a);
+      [](Tensor) { return no_derivative("linalg_ldl_factor_ex"); }, input);
   return {factors, pivots, info};
 }
 

@@ -86,14 +86,15 @@ Tensor with_rows(const Tensor& t, const Tensor& index) {
 
 }  // namespace
 
-Triple linalg_lu(Name name, const Tensor& a) {
+Triple linalg_lu(Name name, const Tensor& input) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, false);
-  if (is_left_to_host(a)) return back(linalg_lu(name, on_host(a)), a.device());
-  Tensor packed = columns_of(a), info = info_of(a);
-  const std::int64_t k = std::min(a.size(-2), a.size(-1));
-  const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
-  if (runs(a)) {
-    const LinalgKernels& kernels = linalg_kernels(name, a);
+  if (is_left_to_host(a)) return back(linalg_lu(name, on_host(input)), a.device());
+  Tensor packed = columns_of(a), info = info_of(packed);
+  const std::int64_t k = std::min(packed.size(-2), packed.size(-1));
+  const Tensor pivots = empty(with_last(packed, {k}), DType::int32, packed.device());
+  if (runs(packed)) {
+    const LinalgKernels& kernels = linalg_kernels(name, packed);
     const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
     kernels.lu(p, v, i);
@@ -105,7 +106,7 @@ Triple linalg_lu(Name name, const Tensor& a) {
         const Tensor rows = linalg_permutation(pivots, g.size(-2), true);
         return Gradients(with_rows(both, expand(unsqueeze(rows, -1), g.shape())));
       },
-      a);
+      input);
   return {packed, pivots, info};
 }
 
@@ -115,9 +116,10 @@ static Tensor triangle(const Tensor& a, bool upper) {
   return alias(transposed(upper ? tril(rows, 0) : triu(rows, 0)));
 }
 
-Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
+Pair linalg_cholesky(Name name, const Tensor& input, bool upper) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, true);
-  if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(a), upper), a.device());
+  if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(input), upper), a.device());
   Tensor factor = columns_of(a), info = info_of(a);
   if (runs(a)) {
     const LinalgKernels& kernels = linalg_kernels(name, a);
@@ -143,7 +145,7 @@ Pair linalg_cholesky(Name name, const Tensor& a, bool upper) {
                 adjoint(linalg_solve_triangular(title, lh, adjoint(left), true, false)));
           },
           SavedOutput(factor), bool(upper)),
-      a);
+      input);
   return {factor, info};
 }
 
@@ -186,13 +188,14 @@ static Tensor factored(Name name, const Tensor& a, Tensor& packed) {
   return tau;
 }
 
-Pair geqrf(const Tensor& a) {
+Pair geqrf(const Tensor& input) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check("geqrf", a, false);
-  if (is_complex(a.dtype()) && needs_grad(a))
+  if (is_complex(a.dtype()) && needs_grad(input))
     fail<RuntimeError>(
         "geqrf does not support automatic differentiation for outputs with complex dtype.\n"
         "torch.linalg.qr does; or call it with a.detach()");
-  if (is_left_to_host(a)) return back(geqrf(on_host(a)), a.device());
+  if (is_left_to_host(a)) return back(geqrf(on_host(input)), a.device());
   Tensor packed = columns_of(a);
   const Tensor tau = factored("geqrf", a, packed);
   Tensor outs[] = {packed, tau};
@@ -202,13 +205,14 @@ Pair geqrf(const Tensor& a) {
         fail<NotImplementedError>(
             "the derivative for 'geqrf' is not implemented.\ntorch.linalg.qr has one");
       },
-      a);
+      input);
   return {outs[0], outs[1]};
 }
 
-Pair linalg_qr(Name name, const Tensor& a, Name mode) {
+Pair linalg_qr(Name name, const Tensor& input, Name mode) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, false);
-  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(a), mode), a.device());
+  if (is_left_to_host(a)) return back(linalg_qr(name, on_host(input), mode), a.device());
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const bool complete = mode == "complete", formed = mode != "r";
   const std::int64_t all = complete ? m : k;
@@ -249,16 +253,18 @@ Pair linalg_qr(Name name, const Tensor& a, Name mode) {
                   complete ? "complete"
                   : formed ? "reduced"
                            : "r"),
-              a);
+              input);
   return {outs[0], outs[1]};
 }
 
-Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
+Triple linalg_eigh(Name name, const Tensor& input, bool upper, bool vectors) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, true);
-  if (is_left_to_host(a)) return back(linalg_eigh(name, on_host(a), upper, vectors), a.device());
+  if (is_left_to_host(a))
+    return back(linalg_eigh(name, on_host(input), upper, vectors), a.device());
   Tensor v = columns_of(a), info = info_of(a);
   const Tensor w = empty(with_last(a, {a.size(-1)}), real_dtype(a), a.device());
-  vectors |= needs_grad(a);
+  vectors |= needs_grad(input);
   if (runs(a)) {
     const LinalgKernels& kernels = linalg_kernels(name, a);
     const View m = batch_of_matrices(v), values = batch_of_rows(w), i = batch_of_numbers(info);
@@ -288,7 +294,7 @@ Triple linalg_eigh(Name name, const Tensor& a, bool upper, bool vectors) {
                     return Gradients(matmul(matmul(vectors, inner), adjoint(vectors)));
                   },
                   SavedOutput(w, 0), SavedOutput(v, 1)),
-              a);
+              input);
   return {outs[0], vectors ? outs[1] : Tensor(), info};
 }
 
@@ -328,10 +334,11 @@ static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, c
   return out;
 }
 
-Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
+Triple linalg_svd(Name name, const Tensor& input, bool full, bool vectors) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   linalg_check(name, a, false);
-  if (is_left_to_host(a)) return back(linalg_svd(name, on_host(a), full, vectors), a.device());
-  vectors |= needs_grad(a);
+  if (is_left_to_host(a)) return back(linalg_svd(name, on_host(input), full, vectors), a.device());
+  vectors |= needs_grad(input);
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const Tensor s = empty(with_last(a, {k}), real_dtype(a), a.device());
   Tensor u, vh;
@@ -356,7 +363,7 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
     const int code = failure_in(info);
     // Jacobi's method, which is a GPU's, may give up where LAPACK's does not.
     if (code && a.device().is_cuda())
-      return back(linalg_svd(name, on_host(a), full, vectors), a.device());
+      return back(linalg_svd(name, on_host(input), full, vectors), a.device());
     if (code) fail_convergence(name, code, "singular values");
   } else if (vectors && !a.device().is_meta()) {
     for (const Tensor& t : {u, vh})
@@ -377,7 +384,7 @@ Triple linalg_svd(Name name, const Tensor& a, bool full, bool vectors) {
                                                   first(g[2], -2)));
                   },
                   SavedOutput(u, 0), SavedOutput(s, 1), SavedOutput(vh, 2)),
-              a);
+              input);
   return {outs[0], outs[1], outs[2]};
 }
 

@@ -31,14 +31,15 @@ Pair by_pseudo_inverse(const Tensor& a, const Tensor& b, double rcond) {
 
 }  // namespace
 
-Pair linalg_lstsq(const Tensor& a, const Tensor& b, double rcond) {
+Pair linalg_lstsq(const Tensor& input, const Tensor& b, double rcond) {
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   check_same_device("torch.linalg.lstsq", a, "input", b, "b");
   const std::int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
   if (is_complex(a.dtype()) && is_left_to_host(a))
-    return back(linalg_lstsq(on_host(a), on_host(b), rcond), a.device());
+    return back(linalg_lstsq(on_host(input), on_host(b), rcond), a.device());
   const bool has_kernel = !a.device().is_meta() && backend(a.device()).linalg->lstsq;
   if (!has_kernel || !a.numel() || !k || !same(with_last(a, {}).view(), with_last(b, {}).view()))
-    return by_pseudo_inverse(a, b, rcond);
+    return by_pseudo_inverse(input, b, rcond);
   const LinalgKernels& kernels = linalg_kernels("torch.linalg.lstsq", a);
   const Tensor lost = columns_of(a), room = empty_columns(a, std::max(m, n), k);
   const Tensor rank = empty(with_last(a, {}), DType::int64, a.device());
@@ -57,14 +58,14 @@ Pair linalg_lstsq(const Tensor& a, const Tensor& b, double rcond) {
   }
   x = record(
       "LinalgLstsqBackward0", std::move(x),
-      [a = Saved(a), b = Saved(b), rcond](Tensor g, Node& self) {
+      [a = Saved(input), b = Saved(b), rcond](Tensor g, Node& self) {
         const Tensor matrix = a.get(), p = pseudo_inverse(matrix, rcond);
         Tensor of_a, of_b;
         if (self.needs_input(0)) of_a = pinv_gradient(matrix, p, matmul(g, adjoint(b.get())));
         if (self.needs_input(1)) of_b = matmul(adjoint(p), g);
         return Gradients(of_a, of_b);
       },
-      a, b);
+      input, b);
   return {x, rank};
 }
 
