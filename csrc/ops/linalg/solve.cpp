@@ -220,7 +220,8 @@ static Gradients householder_gradient(Name name, const Tensor& a, const Tensor& 
   return Gradients(padded(tril(whole, -1), -1, n), of_tau);
 }
 
-Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
+Tensor linalg_householder(Name name, const Tensor& input, const Tensor& factors) {
+  const Tensor a = detach(input), tau = detach(factors);  // whose sizes no other thread changes
   linalg_check(name, a, false);
   if (a.size(-2) < a.size(-1))
     fail<RuntimeError>(name, ": input.shape[-2] must be greater than or equal to input.shape[-1]");
@@ -235,7 +236,7 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
                        " does not match input dtype ", scalar_name(a.dtype()));
   check_same_device(std::string(name).c_str(), a, "input", tau, "tau");
   if (is_left_to_host(a))
-    return back(linalg_householder(name, on_host(a), on_host(tau)), a.device());
+    return back(linalg_householder(name, on_host(input), on_host(factors)), a.device());
   Tensor out = columns_of(a);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
@@ -251,10 +252,10 @@ Tensor linalg_householder(Name name, const Tensor& a, const Tensor& tau) {
   }
   return record(
       "LinalgHouseholderProductBackward0", std::move(out),
-      [a = Saved(a), tau = Saved(tau), title = std::string(name)](Tensor g) {
+      [a = Saved(input), tau = Saved(factors), title = std::string(name)](Tensor g) {
         return householder_gradient(title, a.get(), tau.get(), g);
       },
-      a, tau);
+      input, factors);
 }
 
 static void check_ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, int dim) {
