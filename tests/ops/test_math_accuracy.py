@@ -201,7 +201,7 @@ def test_angles_far_out(name, device):
         expected = getattr(numpy, name)(x.astype("float64"))
         ours = evaluated(getattr(rl, name), device, x)
         numpy.testing.assert_allclose(ours, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
-    # The emulator replaces angles beyond by near ones of float32; CUDA states 2 units, and 4 of tan.
+    # The emulator replaces angles beyond by near ones of float32; CUDA states 2 units, of tan 4.
     x = numpy.linspace(8000, 8192 if EMULATED else 999000, POINTS, dtype="float32")
     expected = getattr(numpy, name)(x.astype("float64"))
     assert units(evaluated(getattr(rl, name), device, x), expected, "float32") <= 4
