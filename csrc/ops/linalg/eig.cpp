@@ -51,8 +51,8 @@ Tensor eig_gradient(Name name, const Tensor& values, const Tensor& vectors, cons
 }  // namespace
 
 Pair linalg_eig(Name name, const Tensor& input, bool vectors) {
+  linalg_check(name, input, true);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, true);
   const bool is_meta = a.device().is_meta();
   if (!is_meta && !backend(a.device()).linalg->eig)
     return back(linalg_eig(name, on_host(input), vectors), a.device());

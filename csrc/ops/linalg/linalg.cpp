@@ -87,14 +87,14 @@ Tensor with_rows(const Tensor& t, const Tensor& index) {
 }  // namespace
 
 Triple linalg_lu(Name name, const Tensor& input) {
+  linalg_check(name, input, false);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, false);
   if (is_left_to_host(a)) return back(linalg_lu(name, on_host(input)), a.device());
-  Tensor packed = columns_of(a), info = info_of(packed);
-  const std::int64_t k = std::min(packed.size(-2), packed.size(-1));
-  const Tensor pivots = empty(with_last(packed, {k}), DType::int32, packed.device());
-  if (runs(packed)) {
-    const LinalgKernels& kernels = linalg_kernels(name, packed);
+  Tensor packed = columns_of(a), info = info_of(a);
+  const std::int64_t k = std::min(a.size(-2), a.size(-1));
+  const Tensor pivots = empty(with_last(a, {k}), DType::int32, a.device());
+  if (runs(a)) {
+    const LinalgKernels& kernels = linalg_kernels(name, a);
     const View p = batch_of_matrices(packed), v = batch_of_rows(pivots), i = batch_of_numbers(info);
     const Unlocked unlocked(linalg_work(a), {&packed, &pivots, &info});
     kernels.lu(p, v, i);
@@ -117,8 +117,8 @@ static Tensor triangle(const Tensor& a, bool upper) {
 }
 
 Pair linalg_cholesky(Name name, const Tensor& input, bool upper) {
+  linalg_check(name, input, true);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, true);
   if (is_left_to_host(a)) return back(linalg_cholesky(name, on_host(input), upper), a.device());
   Tensor factor = columns_of(a), info = info_of(a);
   if (runs(a)) {
@@ -189,8 +189,8 @@ static Tensor factored(Name name, const Tensor& a, Tensor& packed) {
 }
 
 Pair geqrf(const Tensor& input) {
+  linalg_check("geqrf", input, false);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check("geqrf", a, false);
   if (is_complex(a.dtype()) && needs_grad(input))
     fail<RuntimeError>(
         "geqrf does not support automatic differentiation for outputs with complex dtype.\n"
@@ -210,8 +210,8 @@ Pair geqrf(const Tensor& input) {
 }
 
 Pair linalg_qr(Name name, const Tensor& input, Name mode) {
+  linalg_check(name, input, false);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, false);
   if (is_left_to_host(a)) return back(linalg_qr(name, on_host(input), mode), a.device());
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const bool complete = mode == "complete", formed = mode != "r";
@@ -258,8 +258,8 @@ Pair linalg_qr(Name name, const Tensor& input, Name mode) {
 }
 
 Triple linalg_eigh(Name name, const Tensor& input, bool upper, bool vectors) {
+  linalg_check(name, input, true);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, true);
   if (is_left_to_host(a))
     return back(linalg_eigh(name, on_host(input), upper, vectors), a.device());
   Tensor v = columns_of(a), info = info_of(a);
@@ -335,8 +335,8 @@ static Tensor svd_gradient(const Tensor& u, const Tensor& s, const Tensor& vh, c
 }
 
 Triple linalg_svd(Name name, const Tensor& input, bool full, bool vectors) {
+  linalg_check(name, input, false);
   const Tensor a = detach(input);  // whose sizes no other thread changes
-  linalg_check(name, a, false);
   if (is_left_to_host(a)) return back(linalg_svd(name, on_host(input), full, vectors), a.device());
   vectors |= needs_grad(input);
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);

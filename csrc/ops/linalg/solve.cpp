@@ -154,19 +154,20 @@ void linalg_check_info(Name name, const Tensor& info, std::string_view words) {
 }
 
 static Pair inverse_and_info(Name name, const Tensor& a) {
+  const std::int64_t n = a.size(-1);
   if (is_left_to_host(a) || !runs(a, a) || !linalg_kernels(name, a).invert)
-    return linalg_solve(name, a, eye(a.size(-1), a.size(-1), {a.dtype(), a.device()}));
+    return linalg_solve(name, a, eye(n, n, {a.dtype(), a.device()}));
   const auto [lu, pivots, info] = linalg_lu(name, a);
-  linalg_check(name, lu, true);  // whatever another thread has made of `a` meanwhile
-  const Tensor x = empty_columns(lu, lu.size(-1), lu.size(-1));
-  const Unlocked unlocked(linalg_work(lu), {&lu, &pivots, &x});
-  linalg_kernels(name, lu).invert(batch_of_matrices(lu), batch_of_rows(pivots),
-                                  batch_of_matrices(x));
+  const Tensor x = empty_columns(a, n, n);
+  const Unlocked unlocked(linalg_work(a), {&lu, &pivots, &x});
+  linalg_kernels(name, a).invert(batch_of_matrices(lu), batch_of_rows(pivots),
+                                 batch_of_matrices(x));
   return {x, info};
 }
 
-Pair linalg_inv_ex(Name name, const Tensor& a) {
-  linalg_check(name, a, true);
+Pair linalg_inv_ex(Name name, const Tensor& input) {
+  linalg_check(name, input, true);
+  const Tensor a = detach(input);  // whose sizes no other thread changes
   Tensor inverse, info;
   {
     const GradMode off(false);
@@ -180,7 +181,7 @@ Pair linalg_inv_ex(Name name, const Tensor& a) {
                          return Gradients(neg(matmul(y, matmul(g, y))));
                        },
                        SavedOutput(inverse)),
-                   a);
+                   input);
   return {inverse, info};
 }
 
