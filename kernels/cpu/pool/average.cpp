@@ -52,9 +52,7 @@ CLONES void spread_row(const T* shares, Index stride, Index n, T* out) {
     for (Index i = 0; i < n; ++i) out[i * stride] += shares[i];
 }
 
-// Whether a row of results is worth loops along it: not where they are few, nor where windows
-// differ in size.
-bool goes_by_rows(const PoolShape& s) { return !s.adaptive && s.result[2] >= 8; }
+constexpr Index kLeastRow = 8;  // fewer results are not worth loops along their row
 
 // Whether the rows of a window become one row of sums before windows are taken along it, and back:
 // of 3 x 3 x 3 elements 9 and 3 in place of 27.
@@ -75,9 +73,9 @@ template <class S>
 void forward(const PoolShape& s, const S* x, S* y) {
   using T = typename Sum<S>::Type;
   const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
-  const std::vector<Columns> taps = columns(s);
+  const std::vector<Columns> taps = columns(s, kLeastRow);
   const Index h_size = s.in[1], w_size = s.in[2], plane = s.plane(), size = s.outputs();
-  const bool by_rows = goes_by_rows(s);
+  const bool by_rows = !taps.empty();
   const bool adds_rows_first = is_by_parts(s);
   const auto covers = [](const PoolWindow& w, Index n) { return w.end - w.begin == n; };
   each_plane(s, [&](Index begin, Index end) {
@@ -143,7 +141,7 @@ void average(const PoolShape& s, const View& input, const View& out) {
 void average_backward(const PoolShape& s, const View& grad, const View& grad_input) {
   if (s.inside) return average_inside_backward(s, grad, grad_input);
   const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
-  const std::vector<Columns> taps = columns(s);
+  const std::vector<Columns> taps = columns(s, kLeastRow);
   const Index h_size = s.in[1], w_size = s.in[2];
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     using T = Compute<S>;
@@ -190,7 +188,7 @@ void average_backward(const PoolShape& s, const View& grad, const View& grad_inp
             }
         }
     };
-    const bool by_rows = goes_by_rows(s);
+    const bool by_rows = !taps.empty();
     each_sum_plane(s, grad_input.as<S>(), [&](Index p, T* sums) {
       const S* const g = grad.as<S>() + p * s.outputs();
       by_rows ? along_rows(g, sums) : by_windows(g, sums);

@@ -98,9 +98,9 @@ template <class S>
 void max_pool(const PoolShape& s, const S* x, S* y, Index* indices) {
   using T = Compute<S>;
   const std::vector<PoolWindow> depths = windows(s, 0), rows = windows(s, 1), cols = windows(s, 2);
-  const std::vector<Columns> taps = columns(s);
+  const std::vector<Columns> taps = columns(s, 4);
   const Index plane = s.plane(), size = s.outputs(), width = s.result[2];
-  const bool by_rows = !s.adaptive && width >= 4 && plane <= std::numeric_limits<int>::max();
+  const bool by_rows = !taps.empty() && plane <= std::numeric_limits<int>::max();
   each_plane(s, [&](Index begin, Index end) {
     Scratch<T> best(std::max<Index>(width, 1));
     Scratch<int> at(std::max<Index>(width, 1));

@@ -25,14 +25,17 @@ inline Index elements(const PoolWindow& d, const PoolWindow& h, const PoolWindow
   return (d.end - d.begin) * (h.end - h.begin) * (w.end - w.begin);
 }
 
-// The outputs [first, last) along the width whose windows have their k-th element inside.
+// The outputs [first, last) along the width whose windows have their k-th element inside. None where
+// loops along a row are not worth it: fewer than `least` outputs, windows of different sizes, or so
+// long that the table would take more memory than the image.
 struct Columns {
   Index first, last, offset;  // output q reads q * stride + offset
 };
-inline std::vector<Columns> columns(const PoolShape& s) {
+inline std::vector<Columns> columns(const PoolShape& s, Index least) {
+  constexpr Index kLongest = 1 << 18;
   std::vector<Columns> all;
   const Index in = s.in[2], out = s.result[2], stride = s.stride[2];
-  if (s.adaptive) return all;
+  if (s.adaptive || out < least || s.kernel[2] > kLongest) return all;
   const Index before = s.padding[2] - (out - 1) * stride;  // of every window
   Index k = before > 0 ? (before + s.dilation[2] - 1) / s.dilation[2] : 0;
   for (; k < s.kernel[2]; ++k) {
