@@ -141,7 +141,7 @@ bool transpose_wide(const S* src, Index lds, Index rows, Index cols, S* dst, Ind
     using T = std::conditional_t<sizeof(S) == 4, float, double>;  // moved as bits
     constexpr Index n = Wide<T>::kLanes;
     if (rows <= n / 2 || cols <= n / 2 || (sizeof(S) == 4 && rows > 4 * n)) return false;
-    if (!prefers_wide_vectors()) return false;
+    if (!uses_wide_vectors()) return false;
     for (Index r = 0; r < rows; r += n)
       transpose_lanes(reinterpret_cast<const T*>(src + r * lds), lds, rows - r, cols,
                       reinterpret_cast<T*>(dst + r), ldd, first_lanes(std::min(n, rows - r)));

@@ -1,5 +1,5 @@
-// Vectors of 64 bytes with masks, for what Intel's processors do faster with AVX-512. Only
-// functions of that target may use them.
+// Vectors of 64 bytes with masks, for processors with AVX-512. Only functions of that target may
+// use them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,6 +7,8 @@
 
 namespace rushlight {
 // Whether this is such a processor, and RUSHLIGHT_ISA does not force a lesser one.
+bool uses_wide_vectors();
+// The same, and it is not AMD's, whose Zen 4 computes them in halves: for what is slower so there.
 bool prefers_wide_vectors();
 }  // namespace rushlight
 

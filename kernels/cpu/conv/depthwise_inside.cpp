@@ -137,7 +137,8 @@ template <int K, class T>
 }
 template <int K, class T>
 auto rows_of() {
-  return prefers_wide_vectors() ? set_wide_rows<K, T> : set_rows<K, T>;
+  const bool wide = K > 3 ? uses_wide_vectors() : prefers_wide_vectors();
+  return wide ? set_wide_rows<K, T> : set_rows<K, T>;
 }
 #else
 template <int K, class T>

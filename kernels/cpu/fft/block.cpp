@@ -45,14 +45,14 @@ void put_dense(const T* re, const T* im, Index step, Index width, Index n, T sca
 // Dense lines; returns how many values were moved, of each.
 template <class T>
 Index take_quickly(const T* from, const Numbers& at, Index count, T* re, T* im) {
-  if (at.step != 2 || at.count > kLines<T> || !prefers_wide_vectors()) return 0;
+  if (at.step != 2 || at.count > kLines<T> || !uses_wide_vectors()) return 0;
   const Index done = at.count == kLines<T> ? take_tiles(from, at, count, re, im) : 0;
   return take_pieces(from, at, count, re, im, done);
 }
 template <class T>
 Index put_quickly(const T* re, const T* im, const Numbers& at, Index count, T scale_re, T scale_im,
                   T* to) {
-  if (at.step != 2 || at.count > kLines<T> || !prefers_wide_vectors()) return 0;
+  if (at.step != 2 || at.count > kLines<T> || !uses_wide_vectors()) return 0;
   const Index done =
       at.count == kLines<T> ? put_tiles(re, im, at, count, scale_re, scale_im, to) : 0;
   return put_pieces(re, im, at, count, scale_re, scale_im, to, done);

@@ -54,7 +54,7 @@ void to_tiles(const T* from, Index rows, Index columns, Index width, T* to) {
   for (Index row = 0; row < rows; row += kGroup, from += kGroup * kGroup, to += kGroup * width) {
     const Index height = std::min(kGroup, rows - row);
 #if defined(__x86_64__)
-    if (height == kGroup && columns == kGroup && prefers_wide_vectors()) {
+    if (height == kGroup && columns == kGroup && uses_wide_vectors()) {
       transpose_tile(from, to);
       continue;
     }

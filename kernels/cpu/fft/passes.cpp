@@ -145,7 +145,7 @@ template <class T>
 }
 template <class T>
 auto pass_of() {
-  return prefers_wide_vectors() ? wide_pass<T> : narrow_pass<T>;
+  return uses_wide_vectors() ? wide_pass<T> : narrow_pass<T>;
 }
 #else
 template <class T>

@@ -307,7 +307,7 @@ bool matmul_bias(const View& left, const View& right, const View& bias, const Vi
 
 std::string library() {
   std::string text = blas_description();
-  if (prefers_wide_vectors()) text += "; all but small float and double products by tiles of ours";
+  if (uses_wide_vectors()) text += "; all but small float and double products by tiles of ours";
   if (multiplies_bfloat16())
     text += amx::is_available() ? "; bfloat16 by AMX" : "; bfloat16 by AVX512-BF16";
   return text;

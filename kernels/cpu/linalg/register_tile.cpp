@@ -173,9 +173,11 @@ const Tiles& tiles() {
   return chosen;
 }
 
+bool uses_wide_vectors() { return tiles().width == 16; }
+
 bool prefers_wide_vectors() {
 #if defined(__x86_64__)
-  static const bool preferred = tiles().width == 16 && __builtin_cpu_is("intel");
+  static const bool preferred = uses_wide_vectors() && __builtin_cpu_is("intel");
   return preferred;
 #else
   return false;

@@ -20,7 +20,7 @@ constexpr Index kFewRows = 2;  // fewer: no packing, as the product reads the we
 constexpr Index kNearby = Index(1) << 17;  // floats of the left operand
 
 // Columns of a panel: the tile of AVX-512 reads two vectors of them side by side.
-Index panel_width() { return prefers_wide_vectors() ? 2 * kPanel : kPanel; }
+Index panel_width() { return uses_wide_vectors() ? 2 * kPanel : kPanel; }
 
 // Panels of [k][width]; the last one may be narrower, a multiple of 16 too.
 void pack(Index k, Index n, Matrix<const float> right, float* packed) {

@@ -215,7 +215,7 @@ template <class T>
 bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>& right,
                const ProductOutput<T>& output) {
   const auto& [out, alpha, beta, added] = output;
-  if (!prefers_wide_vectors() || !is_dense(left) || !is_dense(right) || alpha == T(0) ||
+  if (!uses_wide_vectors() || !is_dense(left) || !is_dense(right) || alpha == T(0) ||
       left.cols == 0)
     return false;
   if (out.col_stride != 1) {

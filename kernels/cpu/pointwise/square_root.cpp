@@ -1,7 +1,7 @@
 // From an estimate of 14 bits, steps of Newton's method on sqrt(x) and 1 / (2 sqrt(x)) together
 // (Goldschmidt's form; P. Markstein, IA-64 and Elementary Functions, 2000). The last step adds what
-// the square lacks, which a fused multiplication knows exactly. On Intel's processors only: others
-// have a quicker instruction.
+// the square lacks, which a fused multiplication knows exactly. The instruction for it takes
+// longer on Intel's processors and on AMD's Zen 4.
 #include "square_root.h"
 
 #include "kernels/cpu/wide_vector.h"
@@ -106,7 +106,7 @@ template <class T>
 
 template <class T>
 static bool all_roots(std::int64_t n, const T* x, T* y) {
-  if (!prefers_wide_vectors()) return false;
+  if (!uses_wide_vectors()) return false;
   roots(n, x, y);
   return true;
 }
