@@ -147,12 +147,16 @@ void copy(const View& out, const View& in) {
   if (out.dtype == in.dtype && out.numel <= kSmall && is_row_major(out) && is_row_major(in))
     return void(std::memmove(out.data, in.data, std::size_t(out.numel) * item_size(out.dtype)));
   const CopyPlan p = plan_of(out, in);
-  if (out.dtype == in.dtype && p.rank == 2 && out.numel <= kSmall && p.in[0] == 1 && p.in[1] == 0 &&
-      p.out[0] == 1 && p.out[1] == p.sizes[0]) {
+  if (out.dtype == in.dtype && p.rank == 2 && p.in[0] == 1 && p.in[1] == 0 && p.out[0] == 1 &&
+      p.out[1] == p.sizes[0]) {
     // One row for all, as a bias is read: what is there already is copied behind itself.
     const auto row = p.sizes[0] * std::int64_t(item_size(out.dtype));
-    copy_bytes(out.data, in.data, row);
-    return repeat_bytes(out.as<char>(), row, p.sizes[1]);
+    const auto repeat = [&](std::int64_t begin, std::int64_t end) {
+      copy_bytes(out.as<char>() + begin * row, in.data, row);
+      repeat_bytes(out.as<char>() + begin * row, row, end - begin);
+    };
+    if (out.numel <= kSmall) return repeat(0, p.sizes[1]);
+    return parallel_for(p.sizes[1], 1 + (1 << 15) / p.sizes[0], repeat);
   }
   if (out.dtype == in.dtype) {
     if (copy_short_rows(p, out, in)) return;

@@ -48,7 +48,7 @@ inline void copy_bytes(void* to, const void* from, std::int64_t n) {
 // `count` copies of `size` bytes, one after another, of which the first is there: several at a
 // time, as far as those stay in the nearest cache.
 inline void repeat_bytes(char* first, std::int64_t size, std::int64_t count) {
-  constexpr std::int64_t kNear = 16384;
+  constexpr std::int64_t kNear = 8191;
   const std::int64_t most = std::max<std::int64_t>(1, kNear / size);
   for (std::int64_t made = 1, some; made < count; made += some) {
     some = std::min({made, count - made, most});

@@ -115,3 +115,42 @@ def test_nothing(device):
     for shape in ((0, 4), (4, 0), (0,)):
         x = T.zeros(*shape, device=device)
         assert (x + T.ones(shape[-1], device=device)).shape == shape
+
+
+REPEATED = {  # what is computed once: a number for each row, a row for all, one number
+    "along the last": ((70, 1), (70, 200)),
+    "along the last two": ((5, 1, 1), (5, 30, 90)),
+    "along both ends": ((1, 9, 1), (6, 9, 200)),
+    "along the first": ((1, 300), (40, 300)),
+    "everywhere": ((1,), (9000,)),
+    "in short rows": ((900, 1), (900, 9)),
+}
+
+
+@pytest.mark.parametrize("where", REPEATED)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int64", "bool", "complex128"])
+def test_what_repeats_is_as_if_it_were_dense(where, dtype, device):
+    small, large = REPEATED[where]
+    T.manual_seed(len(large))
+    whole = T.randint(0, 5, small).to(getattr(T, dtype)).to(device)
+    x = whole.expand(large)
+    dense = x.contiguous()
+    assert dense.tolist() == x.tolist()
+    for function in (
+        lambda v: v == 3,
+        lambda v: v + 1,
+        lambda v: T.where(v == 2, v, v + v),
+        lambda v: v.to(T.complex64) * 2,
+        lambda v: v * v if dtype != "bool" else v ^ v,
+    ):
+        assert T.equal(function(x), function(dense))
+    turned = T.zeros(large[::-1], dtype=dense.dtype, device=device).permute(
+        *reversed(range(len(large)))
+    )  # results that are not dense
+    if dtype != "bool":
+        assert T.equal(T.add(x, x, out=turned), dense + dense)
+    if dtype.startswith("float"):
+        assert T.equal(T.sin(x), T.sin(dense))
+        mantissas, exponents = T.frexp(x)
+        assert T.equal(mantissas, T.frexp(dense)[0])
+        assert T.equal(exponents, T.frexp(dense)[1])

@@ -33,9 +33,10 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end);
 // Quicker ways, false where the call is not of that kind (layouts.cpp). Of more than one dimension:
 // some rows whose operands are dense along the last one, or a number, one by one where they lie, as
 // a bias is added; a large call whose inputs are all broadcast along the first. Of two: a large
-// call where inputs are transposed.
+// call where inputs are transposed. Of any: one whose inputs are all broadcast along the last.
 bool run_rows(const Job& job, std::int64_t begin, std::int64_t end);
 bool run_transposed(const Job& job);
 bool run_repeated(const Job& job);
+bool run_filled(const Job& job);
 
 }  // namespace rushlight

@@ -7,6 +7,7 @@
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/parallel.h"
+#include "kernels/stored.h"
 
 namespace rushlight {
 namespace {
@@ -118,6 +119,47 @@ bool run_transposed(const Job& job) {
       run_range(part_of(job, tile), 0, tile.numel);
     }
   });
+  return true;
+}
+
+// One element of each row of results is computed, and fills it, where results are dense.
+bool run_filled(const Job& job) {
+  const PointwiseCall& c = job.call;
+  const int last = c.rank - 1;
+  const std::int64_t n = c.sizes[last], rows = c.numel / n;
+  if (n < kLongRow) return false;
+  for (int i = 0; i < job.operands; ++i) {
+    const Operand& o = job.operand(i);
+    if (!o.data || o.is_scalar()) continue;
+    if (i >= job.outputs && o.strides[last] != 0) return false;
+    std::int64_t expected = 1;
+    for (int d = last; i < job.outputs && d >= 0; expected *= c.sizes[d--])
+      if (o.strides[d] != expected) return false;
+  }
+  constexpr std::int64_t kOne[] = {1};
+  std::int64_t dense[kMaxRank];
+  dense[std::max(last - 1, 0)] = 1;
+  for (int d = last - 2; d >= 0; --d) dense[d] = dense[d + 1] * c.sizes[d + 1];
+  std::optional<Scratch<std::uint64_t>> results[kMaxInputs];
+  PointwiseCall part = c;
+  part.rank = std::max(last, 1), part.numel = rows, part.sizes = last ? c.sizes : kOne;
+  for (int i = 0; i < job.outputs; ++i)
+    if (c.out[i].data) {
+      const std::size_t words = item_size(c.out[i].dtype) > 8 ? 2 : 1;
+      part.out[i].data = results[i].emplace(std::size_t(rows) * words).data();
+      part.out[i].strides = dense;
+    }
+  run(part_of(job, part));
+  for (int i = 0; i < job.outputs; ++i)
+    if (c.out[i].data)
+      dispatch_stored_size(c.out[i].dtype, [&]<class S>(Type<S>) {
+        S* const to = static_cast<S*>(c.out[i].data);
+        const S* const from = static_cast<const S*>(part.out[i].data);
+        parallel_for(rows, std::max<std::int64_t>(1, kGrain / n),
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (; begin < end; ++begin) fill_run(to + begin * n, n, from[begin]);
+                     });
+      });
   return true;
 }
 

@@ -283,6 +283,7 @@ void run(const Job& job) {
                        (row_bytes >= kLongRowBytes || (c.rank == 2 && rows < kFewRows));
   if (by_rows && c.numel <= grain && run_rows(job, 0, rows)) return;
   if (c.numel > 4096 && c.sizes[0] > 1 && run_repeated(job)) return;
+  if (c.numel > 4096 && run_filled(job)) return;
   if (c.rank == 2 && c.numel > 4096 && run_transposed(job)) return;
   if (by_rows && c.numel > grain && run_rows(job, 0, 0))
     return parallel_for(rows, std::max<std::int64_t>(1, grain / row),

@@ -25,9 +25,9 @@ inline Index elements(const PoolWindow& d, const PoolWindow& h, const PoolWindow
   return (d.end - d.begin) * (h.end - h.begin) * (w.end - w.begin);
 }
 
-// The outputs [first, last) along the width whose windows have their k-th element inside. None where
-// loops along a row are not worth it: fewer than `least` outputs, windows of different sizes, or so
-// long that the table would take more memory than the image.
+// The outputs [first, last) along the width whose windows have their k-th element inside. None
+// where loops along a row are not worth it: fewer than `least` outputs, windows of different sizes,
+// or so long that the table would take more memory than the image.
 struct Columns {
   Index first, last, offset;  // output q reads q * stride + offset
 };
