@@ -375,6 +375,7 @@ void set_loops_by_scalar(PointwiseLoops& l) {
   if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
     l.commutes = true;
     l.by_scalar[int(BlockType::int32)] = &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, n>;
+    l.by_scalar[int(BlockType::integer)] = &dense_loop<Op, K, Integer, std::int64_t, n>;
   }
 }
 
