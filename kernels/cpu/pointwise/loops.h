@@ -372,8 +372,8 @@ void set_loops_by_scalar(PointwiseLoops& l) {
     static const PointwiseLoops other = loops_of<Rsub>();
     l.reversed = &other;
   }
-  if constexpr (std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>) {
-    l.commutes = true;
+  l.commutes = is_among<Op>(OpList<Add, Mul>{});
+  if constexpr (is_among<Op>(OpList<Add, Mul, Clamp, ClampMin, ClampMax>{})) {
     l.by_scalar[int(BlockType::int32)] = &dense_loop<Op, K, Small<std::int32_t>, std::int32_t, n>;
     l.by_scalar[int(BlockType::integer)] = &dense_loop<Op, K, Integer, std::int64_t, n>;
   }
