@@ -116,10 +116,11 @@ CLONES_512 __attribute__((flatten)) void dense_loop(std::int64_t n, void* const*
     std::make_index_sequence<Traits<Op>::parameters>{});
 }
 
-template <class T>
+template <class T>  // those of infinite angles are NaN by any formula
 CLONES_512 bool any_far(const T* x, std::int64_t n) {
   int far = 0;
-  for (std::int64_t i = 0; i < n; ++i) far |= abs(x[i]) > Layout<T>::near_angle;
+  for (std::int64_t i = 0; i < n; ++i)
+    far |= int(abs(x[i]) > Layout<T>::near_angle) & int(abs(x[i]) < kInfinity<T>);
   return far;
 }
 
