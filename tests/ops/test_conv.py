@@ -209,6 +209,27 @@ def check_bfloat16(call, given, options):
         rushlight.testing.assert_close(ours.float(), expected, rtol=1e-2, atol=5e-3 * most)
 
 
+WINDOWS = {  # of which a matrix is made: large kernels of few channels, patches, volumes
+    "a stem": ((3, 23, 70), (64, 7, 7), dict(stride=2, padding=3)),
+    "far apart": ((2, 19, 90), (64, 5, 9), dict(stride=(3, 1), padding=(5, 8), dilation=(1, 2))),
+    "patches": ((3, 24, 36), (128, 12, 12), dict(stride=12)),
+    "a row": ((1, 500), (64, 80), dict(stride=4, padding=7)),
+    "a volume": ((3, 4, 9, 40), (64, 3, 3, 3), dict(stride=(2, 1, 1), padding=(2, 1, 1))),
+}
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+def test_bfloat16_by_windows(case, device):
+    image, kernel, options = WINDOWS[case]
+    rushlight.manual_seed(7)
+    x = rushlight.randn(2, *image, device=device)
+    w = rushlight.randn(kernel[0], image[0], *kernel[1:], device=device)
+    b = rushlight.randn(kernel[0], device=device)
+    function = getattr(rushlight.nn.functional, f"conv{len(image) - 1}d")
+    check_bfloat16(function, (x, w, b), options)
+    check_bfloat16(lambda x, w, **o: function(x, w, **o), (x, w), options)
+
+
 @pytest.mark.parametrize(
     "stride,padding,dilation", [(1, 0, 1), (2, 1, 1), (3, 1, 2), ((1, 2), 1, 1)]
 )

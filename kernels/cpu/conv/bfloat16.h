@@ -11,6 +11,9 @@ void correlate_bfloat16(const Correlation& s, const bfloat16* x, const bfloat16*
 bool suits_bfloat16_pixels(const Correlation& s);
 void correlate_bfloat16_pixels(const Correlation& s, const bfloat16* x, const bfloat16* w,
                                bfloat16* y);
+// Any shape, by a matrix of windows; false where that is not worth it: then nothing was done.
+bool windows_bfloat16(const ConvShape& s, const bfloat16* x, const bfloat16* w,
+                      const bfloat16* bias, bfloat16* y);
 
 // Two neighbouring elements of a sum, the first in the low half.
 using Pair = std::uint32_t;

@@ -369,7 +369,9 @@ bool goes_as_bfloat16(const ConvShape& s, bool gradient, const View& in, const V
   const auto *x = in.as<const bfloat16>(), *w = weight.as<const bfloat16>();
   const auto* const b = bias ? bias->as<const bfloat16>() : nullptr;
   auto* const y = out.as<bfloat16>();
-  if (!is_pixels(s)) return is_planar(s) && correlates_bfloat16(s, gradient, x, w, b, y);
+  if (!is_pixels(s))
+    return (is_planar(s) && correlates_bfloat16(s, gradient, x, w, b, y)) ||
+           (!gradient && conv::windows_bfloat16(s, x, w, b, y));
   const Index from = gradient ? s.out : s.c, to = gradient ? s.c : s.out;
   return bfloat16_product({x, s.n, from, from, 1},
                           {w, from, to, gradient ? s.c : 1, gradient ? 1 : s.c},
