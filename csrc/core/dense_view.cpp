@@ -17,5 +17,10 @@ View dense_view(const Tensor& t, DType dtype, std::int64_t numel) {
     fail_changed(t);
   return v;
 }
+View dense_view(const Tensor& t, DType dtype, const Shape& sizes) {
+  if (!same(t.sizes(), sizes.view())) [[unlikely]]
+    fail_changed(t);
+  return dense_view(t, dtype, numel_of(sizes));
+}
 
 }  // namespace rushlight

@@ -8,6 +8,7 @@ namespace rushlight {
 // its operands first; while it then makes one of them dense, another thread may give the other
 // tensor other data.
 View dense_view(const Tensor& t, DType dtype, std::int64_t numel);
+View dense_view(const Tensor& t, DType dtype, const Shape& sizes);  // of those sizes
 // What to say where such a change is noticed.
 [[noreturn]] void fail_changed(const Tensor& t);
 

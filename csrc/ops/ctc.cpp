@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kWhile = " (while checking arguments for ctc_loss_allocate_outputs)";
 using Lengths = std::vector<std::int64_t>;
 
+// Note: with sizes that no other thread changes.
 struct CtcOperands {
   Tensor log_probs, targets, examples, alpha;
   CtcShape shape;
@@ -110,14 +111,14 @@ void check_label(const CtcOperands& o, std::int64_t bad) {
 
 Tensor gradient(const CtcOperands& o, const Tensor& log_probs, const Tensor& losses,
                 const Tensor& grad, bool zero_infinity) {
-  Tensor out = empty(log_probs.sizes(), log_probs.dtype(), log_probs.device());
+  Tensor out = empty(o.log_probs.sizes(), o.log_probs.dtype(), o.log_probs.device());
   if (!out.device().is_meta()) {
     const GradMode off(false);
     const Tensor g = contiguous(grad);
     const CtcKernels& kernels = *backend(out.device()).ctc;
     const View x = o.log_probs_view(), labels = o.targets_view(), r = view_of(out),
                of_losses = dense_view(g, out.dtype(), o.shape.batch), e = view_of(o.examples),
-               l = view_of(losses), a = view_of(o.alpha);
+               l = dense_view(losses, out.dtype(), o.shape.batch), a = view_of(o.alpha);
     std::int64_t bad;
     {
       const Unlocked unlocked(2 * o.nanoseconds(), {&o.log_probs, &o.targets});
@@ -135,9 +136,9 @@ Tensor gradient(const CtcOperands& o, const Tensor& log_probs, const Tensor& los
 
 // The loss of each example.
 Tensor losses_of(const Tensor& log_probs, const CtcOperands& o, bool zero_infinity) {
-  const Tensor losses = empty({o.shape.batch}, log_probs.dtype(), log_probs.device());
-  if (!log_probs.device().is_meta()) {
-    const CtcKernels& kernels = *backend(log_probs.device()).ctc;
+  const Tensor losses = empty({o.shape.batch}, o.log_probs.dtype(), o.log_probs.device());
+  if (!losses.device().is_meta()) {
+    const CtcKernels& kernels = *backend(losses.device()).ctc;
     const View x = o.log_probs_view(), labels = o.targets_view(), e = view_of(o.examples),
                l = view_of(losses), a = view_of(o.alpha);
     std::int64_t bad;
@@ -167,7 +168,7 @@ Tensor ctc_loss(const Tensor& given, const Tensor& given_targets, const Lengths&
   CtcOperands o;
   {
     const GradMode off(false);
-    o = operands(log_probs, targets, input_lengths, target_lengths, blank);
+    o = operands(detach(log_probs), detach(targets), input_lengths, target_lengths, blank);
   }
   Tensor loss = losses_of(log_probs, o, zero_infinity);
   if (zero_infinity)
@@ -175,7 +176,7 @@ Tensor ctc_loss(const Tensor& given, const Tensor& given_targets, const Lengths&
   if (reduction == Reduction::mean) {
     const Shape batch{o.shape.batch};
     const Tensor lengths =
-        o.examples ? select(o.examples, 0, 2) : zeros(batch, DType::int64, log_probs.device());
+        o.examples ? select(o.examples, 0, 2) : zeros(batch, DType::int64, loss.device());
     loss = apply<Div>(loss, to(clamp(lengths, as_input(Scalar(1)), {}), loss.dtype()));
   }
   if (reduction != Reduction::none) return reduced(loss, reduction);

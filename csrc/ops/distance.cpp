@@ -161,11 +161,11 @@ Tensor pdist(const Tensor& input, double p) {
     fail<RuntimeError>("pdist only supports floating-point dtypes, got ",
                        scalar_name(input.dtype()));
   if (!(p >= 0)) fail<RuntimeError>("pdist only supports non-negative p values");
-  const std::int64_t n = input.size(0);
+  const Tensor x = contiguous(detach(input));  // whose sizes no other thread changes
+  const std::int64_t n = x.size(0);
   const std::int64_t count = n < 2        ? 0
                              : n % 2 == 0 ? checked_mul(n / 2, n - 1)
                                           : checked_mul(n, (n - 1) / 2);
-  const Tensor x = contiguous(input);
   Tensor out = empty({count}, x.dtype(), x.device());
   if (count && !out.device().is_meta()) {
     const View of_x = dense_view(x, out.dtype(), x.numel()), to = view_of(out);
@@ -175,8 +175,9 @@ Tensor pdist(const Tensor& input, double p) {
   }
   return record(
       "PdistBackward0", out,
-      [kept = Saved(input), y = SavedOutput(out), p](Tensor g, Node& self) {
+      [kept = Saved(input), y = SavedOutput(out), p, from = x.shape()](Tensor g, Node& self) {
         const Tensor rows = kept.get(), distances = y.get(self);
+        if (!same(rows.sizes(), from.view())) fail_changed(rows);
         if (grad_enabled()) {
           const Tensor pairs = triu_indices(rows.size(0), rows.size(0), 1, rows.device());
           const Tensor i = select(pairs, 0, 0), j = select(pairs, 0, 1);

@@ -74,16 +74,19 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
         describe("indices", indices), "; convert with .long()");
   check_operands("embedding", "_index_select", {"weight", "self", weight},
                  {"indices", "index", indices});
+  const Shape sizes = weight.shape();  // before another thread can change them
   Shape shape = indices.shape();
-  shape.push_back(weight->shape[1]);
+  shape.push_back(sizes[1]);
   Tensor out = empty(shape, weight.dtype(), weight.device());
+  const std::int64_t count = indices.numel();
+  const DType kind = indices.dtype();
   Tensor flat;
   {
     const GradMode off(false);
-    flat = reshape(contiguous(indices), {indices.numel()});
-    if (indices.numel() != 0 && !out.device().is_meta()) {
+    flat = reshape(contiguous(indices), {-1});
+    if (count != 0 && !out.device().is_meta()) {
       const Tensor table = contiguous(weight);
-      const View w = dense_view(table, out.dtype(), table.numel()), i = view_of(flat),
+      const View w = dense_view(table, out.dtype(), sizes), i = dense_view(flat, kind, count),
                  o = view_of(out);
       const EmbeddingKernels& kernels = *backend(out.device()).embedding;
       std::int64_t bad = 0;
@@ -98,13 +101,12 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
       "EmbeddingBackward0", std::move(out),
       showing(
           "indices padding_idx scale_grad_by_freq weight_sym_argsize_0 sparse",
-          [flat, table = weight.shape()](Tensor g, Node&, const Saved&, std::int64_t padding_idx,
-                                         bool scale_grad_by_freq) {
+          [flat, table = sizes](Tensor g, Node&, const Saved&, std::int64_t padding_idx,
+                                bool scale_grad_by_freq) {
             const Tensor rows = reshape(g, {flat.numel(), table[1]});
             return Gradients(backward(rows, flat, table, padding_idx, scale_grad_by_freq));
           },
-          Saved(indices), std::int64_t(padding_idx), bool(scale_grad_by_freq), weight->shape[0],
-          false),
+          Saved(indices), std::int64_t(padding_idx), bool(scale_grad_by_freq), sizes[0], false),
       weight);
 }
 
@@ -112,12 +114,13 @@ Tensor embedding_bags(const Tensor& weight, const Tensor& indices, std::int64_t 
                       bool scale_grad_by_freq) {
   check_operands("embedding", "_index_select", {"weight", "self", weight},
                  {"indices", "index", indices});
-  const std::int64_t bags = indices.numel() / length, size = weight->shape[1];
+  const Shape sizes = weight.shape();  // before another thread can change them
+  const std::int64_t bags = indices.numel() / length, size = sizes[1];
   Tensor out = empty({bags, size}, weight.dtype(), weight.device());
   {
     const GradMode off(false);
     const Tensor table = contiguous(weight);
-    const View w = dense_view(table, out.dtype(), table.numel()),
+    const View w = dense_view(table, out.dtype(), sizes),
                i = dense_view(indices, DType::int64, bags * length), o = view_of(out);
     const EmbeddingKernels& kernels = *backend(out.device()).embedding;
     std::int64_t bad = 0;
@@ -129,8 +132,7 @@ Tensor embedding_bags(const Tensor& weight, const Tensor& indices, std::int64_t 
   }
   return record(
       "EmbeddingBagBackward0", std::move(out),
-      [indices, length, means, scale_grad_by_freq, table = weight.shape()](Tensor g) {
-        const std::int64_t bags = indices.numel() / length;
+      [indices, length, means, scale_grad_by_freq, bags, table = sizes](Tensor g) {
         const Tensor each = means ? mul(g, Scalar(1 / double(length))) : g;
         const Tensor rows = expand(unsqueeze(each, 1), Shape{bags, length, table[1]});
         return Gradients(backward(reshape(rows, Shape{indices.numel(), table[1]}), indices, table,

@@ -65,33 +65,37 @@ Tensor fold_planes(const FoldShape& s, const Tensor& input, const Shape& sizes);
 
 // `input` as (planes, image...), its columns with `sizes`.
 Tensor unfold_planes(const FoldShape& s, const Tensor& input, const Shape& sizes) {
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty(sizes, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = contiguous(input);
-    const View v = dense_view(x, out.dtype(), s.planes * s.plane()), o = view_of(out);
+    const View v = dense_view(x, out.dtype(), s.planes * s.plane()),
+               o = dense_view(out, out.dtype(), s.planes * s.column());
     const FoldKernels& kernels = *backend(out.device()).fold;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.unfold(s, v, o);
   }
   return record(
       "Im2ColBackward0", std::move(out),
-      [s, from = input.shape()](Tensor g) { return Gradients(fold_planes(s, g, from)); }, input);
+      [s, from](Tensor g) { return Gradients(fold_planes(s, g, from)); }, input);
 }
 
 Tensor fold_planes(const FoldShape& s, const Tensor& input, const Shape& sizes) {
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty(sizes, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = contiguous(input);
-    const View v = dense_view(x, out.dtype(), s.planes * s.column()), o = view_of(out);
+    const View v = dense_view(x, out.dtype(), s.planes * s.column()),
+               o = dense_view(out, out.dtype(), s.planes * s.plane());
     const FoldKernels& kernels = *backend(out.device()).fold;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.fold(s, v, o);
   }
   return record(
       "Col2ImBackward0", std::move(out),
-      [s, from = input.shape()](Tensor g) { return Gradients(unfold_planes(s, g, from)); }, input);
+      [s, from](Tensor g) { return Gradients(unfold_planes(s, g, from)); }, input);
 }
 
 // Sizes but for a batch of none must not be 0.
@@ -182,6 +186,7 @@ Tensor owned(const Tensor& input, Tensor out) {
 // input seen as (n, split...), its last dimensions in `order`, copied to (batch..., last...).
 Tensor rearrange(const char* node, const Tensor& input, const Shape& split, const Shape& order,
                  std::initializer_list<std::int64_t> last) {
+  const Shape from = input.shape();  // before another thread can change it
   Shape sizes;
   for (int d = 0; d < input.dim() - int(last.size()); ++d) sizes.push_back(input->shape[d]);
   for (const std::int64_t n : last) sizes.push_back(n);
@@ -192,7 +197,7 @@ Tensor rearrange(const char* node, const Tensor& input, const Shape& split, cons
   }
   return record(
       node, std::move(out),
-      [node, split, order, from = input.shape()](Tensor g) {
+      [node, split, order, from](Tensor g) {
         Shape mixed, back;
         for (int d = 0; d < order.rank; ++d) {
           mixed.push_back(split[int(order[d])]);

@@ -48,7 +48,8 @@ Tensor bincount(const Tensor& input, const Tensor& weights, std::int64_t minleng
   return out;
 }
 
-Tensor histc(const Tensor& input, std::int64_t bins, double min, double max) {
+Tensor histc(const Tensor& given, std::int64_t bins, double min, double max) {
+  const Tensor input = detach(given);  // whose sizes no other thread changes
   const GradMode off(false);
   if (!is_floating(input.dtype()))
     fail<NotImplementedError>("\"histogram_cpu\" not implemented for '", scalar_name(input.dtype()),

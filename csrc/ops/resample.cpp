@@ -72,6 +72,8 @@ bool is_of_pixels(const Tensor& x, const Shape& sizes) {
 
 Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool formatted) {
   const ResampleShape& s = r.shape;
+  const Shape from = input.shape();  // before another thread can change it
+  const MemoryFormat format = format_of(input);
   // Bytes of a volume are rounded between height and width, which its last two axes are.
   const bool rounds =
       input.dtype() == DType::uint8 && s.mode > Resampling::nearest_exact && s.rank == 3;
@@ -82,48 +84,47 @@ Tensor forward(const Resampled& r, const Tensor& input, const Shape& sizes, bool
     const GradMode off(false);
     const Tensor x = inside ? channels_inside(input) : contiguous(input);
     const Tensor y = inside ? channels_inside(out) : out;
-    const View v = dense_view(x, out.dtype(), s.planes * s.inputs()), o = view_of(y);
+    const View v = dense_view(x, out.dtype(), s.planes * s.inputs()),
+               o = dense_view(y, out.dtype(), s.planes * s.outputs());
     const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.forward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
-  if (formatted && inside != is_channels_last(input)) out = in_format(out, format_of(input));
+  if (formatted && inside != (format != MemoryFormat::contiguous)) out = in_format(out, format);
   const bool aligns = s.mode != Resampling::nearest && s.mode != Resampling::nearest_exact;
   std::optional<Scalar> shown[4];
   int count = 0;
   if (aligns) shown[count++] = Scalar(s.align_corners);
   for (int axis = 2; axis >= 0; --axis, ++count)
     if (s.factor[axis]) shown[count] = Scalar(s.factor[axis]);
-  return record(
-      r.node, std::move(out),
-      showing(
-          kNames[aligns][s.rank - 1],
-          [r](Tensor g, Node&, const Shape& from) {
-            return Gradients(resample_backward(r, g, from));
-          },
-          input.shape(), of_dimensions(s.out, s.rank), shown[0], shown[1], shown[2], shown[3]),
-      input);
+  return record(r.node, std::move(out),
+                showing(
+                    kNames[aligns][s.rank - 1],
+                    [r](Tensor g, Node&, const Shape& from) {
+                      return Gradients(resample_backward(r, g, from));
+                    },
+                    from, of_dimensions(s.out, s.rank), shown[0], shown[1], shown[2], shown[3]),
+                input);
 }
 
 Tensor resample_backward(const Resampled& r, const Tensor& g, const Shape& sizes) {
   const ResampleShape& s = r.shape;
   const bool inside = s.mode != Resampling::cubic && has_channels_inside(g);  // as torch has it
+  const Shape from = g.shape();
   Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor grad = inside ? channels_inside(g) : contiguous(g);
     const Tensor y = inside ? channels_inside(out) : out;
-    const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()), o = view_of(y);
+    const View v = dense_view(grad, out.dtype(), s.planes * s.outputs()),
+               o = dense_view(y, out.dtype(), s.planes * s.inputs());
     const ResampleKernels& kernels = *backend(out.device()).resample;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
     kernels.backward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
   return record(
       r.node, std::move(out),
-      [r, from = g.shape()](Tensor gg) {
-        return Gradients(forward(r, gg, from, r.shape.rank == 2));
-      },
-      g);
+      [r, from](Tensor gg) { return Gradients(forward(r, gg, from, r.shape.rank == 2)); }, g);
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "../host_device.h"
 #include "../parallel.h"
 #include "convert.h"
+#include "interruptible.h"
 #include "resample_bytes.h"
 #include "scratch.h"
 #include "transpose.h"
@@ -20,27 +22,46 @@ namespace {
 
 using Index = std::int64_t;
 
+// Memory that is written in the order in which it is read: a table of millions of outputs is not
+// filled twice, and Ctrl-C is answered meanwhile.
+template <class T>
+class Filled {
+ public:
+  Filled() = default;
+  explicit Filled(Index n) : data_(std::make_unique_for_overwrite<T[]>(std::size_t(n))) {}
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  std::unique_ptr<T[]> data_;
+};
+
 // For each output of an axis, `taps` inputs and weights: those of tap k lie together. A weight of 0
 // beyond an output's own taps; `exact`: there are none of these, so that no test is needed.
 template <class T>
 struct AxisTaps {
   Index in, out, taps;
   bool keeps, exact;
-  std::vector<int> index;
-  std::vector<T> weight;
+  Filled<int> index;
+  Filled<T> weight;
 
-  // Per output: no later one takes an input before low, no earlier one takes one behind high.
+  // Of rows and depths, per output: no later one takes an input before low, no earlier one takes
+  // one behind high.
   std::vector<Index> low, high;
 
   void bound() {
     low.assign(std::size_t(out), in);
     high.assign(std::size_t(out), -1);
-    for (std::size_t i = 0; i < index.size(); ++i) {
-      if (!exact && weight[i] == 0) continue;
-      const std::size_t q = i % std::size_t(out);
-      low[q] = std::min<Index>(low[q], index[i]);
-      high[q] = std::max<Index>(high[q], index[i]);
-    }
+    serial_for(taps * out, [&](Index begin, Index end) {
+      for (auto i = std::size_t(begin); i < std::size_t(end); ++i) {
+        if (!exact && weight[i] == 0) continue;
+        const std::size_t q = i % std::size_t(out);
+        low[q] = std::min<Index>(low[q], index[i]);
+        high[q] = std::max<Index>(high[q], index[i]);
+      }
+    });
     for (std::size_t q = 1; q < low.size(); ++q) {
       high[q] = std::max(high[q], high[q - 1]);
       const std::size_t back = low.size() - 1 - q;
@@ -49,42 +70,59 @@ struct AxisTaps {
   }
 };
 
+// Of a width of a few elements, which may be taken for a height: see side_by_side().
+constexpr Index kFewWide = 16, kSide = 64;
+template <class T>
+bool is_short(const AxisTaps<T>& t) {
+  return std::max(t.in, t.out) <= kFewWide;
+}
+
 template <class T>
 AxisTaps<T> forward_table(const ResampleShape& s, int axis) {
   const Index n = s.out[axis], taps = s.taps(axis);
   AxisTaps<T> t{s.in[axis], n, taps, s.keeps(axis), true, {}, {}, {}, {}};
-  t.index.resize(std::size_t(taps * n));
-  t.weight.resize(std::size_t(taps * n));
-  for (Index q = 0; q < n; ++q) {
-    const Taps at = resample_taps(s, axis, q, t.weight.data() + q, n);
-    for (Index k = 0; k < taps; ++k)
-      t.index[std::size_t(k * n + q)] =
-          int(std::clamp<Index>(at.first + std::min(k, at.count - 1), 0, s.in[axis] - 1));
-    t.exact &= at.count == taps;
-  }
-  t.bound();
+  t.index = Filled<int>(taps * n);
+  t.weight = Filled<T>(taps * n);
+  serial_for(n, [&](Index begin, Index end) {
+    for (Index q = begin; q < end; ++q) {
+      const Taps at = resample_taps(s, axis, q, t.weight.data() + q, n);
+      for (Index k = 0; k < taps; ++k)
+        t.index[std::size_t(k * n + q)] =
+            int(std::clamp<Index>(at.first + std::min(k, at.count - 1), 0, s.in[axis] - 1));
+      t.exact &= at.count == taps;
+    }
+  });
+  if (axis < 2 || is_short(t)) t.bound();
   return t;
 }
 
 template <class T>
-AxisTaps<T> transposed(const AxisTaps<T>& t) {
+AxisTaps<T> transposed(const AxisTaps<T>& t, int axis) {
   std::vector<int> count(std::size_t(t.in), 0);
-  for (std::size_t i = 0; i < t.index.size(); ++i)
-    if (t.weight[i] != 0) ++count[std::size_t(t.index[i])];
+  serial_for(t.taps * t.out, [&](Index begin, Index end) {
+    for (auto i = std::size_t(begin); i < std::size_t(end); ++i)
+      if (t.weight[i] != 0) ++count[std::size_t(t.index[i])];
+  });
   const Index taps = std::max(*std::max_element(count.begin(), count.end()), 1);
   AxisTaps<T> r{t.out, t.in, taps, t.keeps, false, {}, {}, {}, {}};
-  r.index.assign(std::size_t(taps * t.in), 0);
-  r.weight.assign(std::size_t(taps * t.in), T(0));
+  r.index = Filled<int>(taps * t.in);
+  r.weight = Filled<T>(taps * t.in);
+  serial_for(taps * t.in, [&](Index begin, Index end) {
+    std::fill_n(r.index.data() + begin, end - begin, 0);
+    std::fill_n(r.weight.data() + begin, end - begin, T(0));
+  });
   std::fill(count.begin(), count.end(), 0);
-  for (Index q = 0; q < t.out; ++q)
-    for (Index k = 0; k < t.taps; ++k) {
-      const auto from = std::size_t(k * t.out + q);
-      if (t.weight[from] == 0) continue;
-      const Index i = t.index[from], to = Index(count[std::size_t(i)]++) * t.in + i;
-      r.index[std::size_t(to)] = int(q);
-      r.weight[std::size_t(to)] = t.weight[from];
-    }
-  r.bound();
+  serial_for(t.out, [&](Index begin, Index end) {
+    for (Index q = begin; q < end; ++q)
+      for (Index k = 0; k < t.taps; ++k) {
+        const auto from = std::size_t(k * t.out + q);
+        if (t.weight[from] == 0) continue;
+        const Index i = t.index[from], to = Index(count[std::size_t(i)]++) * t.in + i;
+        r.index[std::size_t(to)] = int(q);
+        r.weight[std::size_t(to)] = t.weight[from];
+      }
+  });
+  if (axis < 2 || is_short(r)) r.bound();
   return r;
 }
 
@@ -326,12 +364,11 @@ void copy_runs(const AxisTaps<T>& d, const AxisTaps<T>& h, Index run, Index plan
 }
 
 // Many planes of a few elements each: some of them side by side, as channels that lie innermost.
-constexpr Index kFewWide = 16, kSide = 64;
 template <class S, class T>
 bool is_of_tiny_planes(const AxisTaps<T>& d, const AxisTaps<T>& h, const AxisTaps<T>& w,
                        Index planes) {
   return d.in == 1 && d.out == 1 && planes >= kSide / 2 && !std::is_same_v<S, std::uint8_t> &&
-         std::max(w.in, w.out) <= kFewWide && std::max(h.in, h.out) <= kFewWide;
+         is_short(w) && is_short(h);
 }
 template <class S, class T>
 void side_by_side(const AxisTaps<T>& h, const AxisTaps<T>& w, Index planes, const S* x, S* y) {
@@ -395,8 +432,8 @@ void forward(const ResampleShape& s, const View& input, const View& out) {
 void backward(const ResampleShape& s, const View& grad, const View& grad_input) {
   dispatch_floating(grad.dtype, [&]<class S>(Type<S>) {
     using T = typename Resampler<S>::T;
-    run(transposed(forward_table<T>(s, 0)), transposed(forward_table<T>(s, 1)),
-        transposed(forward_table<T>(s, 2)), s.planes, grad.as<S>(), grad_input.as<S>());
+    run(transposed(forward_table<T>(s, 0), 0), transposed(forward_table<T>(s, 1), 1),
+        transposed(forward_table<T>(s, 2), 2), s.planes, grad.as<S>(), grad_input.as<S>());
   });
 }
 

@@ -83,6 +83,7 @@ LONG = {
     "pointwise": "torch.ones(1).expand(2**27).lgamma()",
     "a reduction": "torch.ones(1).expand(2**33).sum()",
     "a norm": "torch.ones(1).expand(2**32).std()",
+    "variances of one element": "torch.ones(1).expand(50, 50, 2**22).var(1)",
     "a sort": "torch.rand(8_000_000).sort()",
     "rows of sorts": "torch.rand(300_000, 100).sort()",
     "a median": "torch.rand(40_000_000).median()",
@@ -96,6 +97,10 @@ LONG = {
     "positions": "torch.ones(1, dtype=torch.bool).expand(2**27).nonzero()",
     "a gather": "torch.rand(9, 9).gather(1, torch.zeros(1, 1, dtype=torch.int64).expand(9, 2**24))",
     "an index": "torch.rand(9)[torch.zeros(1, dtype=torch.int64).expand(2**26)]",
+    "checked positions": "i = torch.zeros(1, dtype=torch.int64).expand(2**33); "
+    "torch.ones(1).expand(5, 2**33).index_select(1, i)",
+    "a triangle": "torch.ones(1).expand(2, 2**27).tril()",
+    "equal rows of a product": "torch.bmm(torch.ones(1).expand(1, 2**26, 3), torch.ones(1, 3, 4))",
     "a scatter": "i = torch.zeros(1, dtype=torch.int64).expand(2**27); "
     "torch.rand(9).scatter_add_(0, i, torch.ones(1).expand(2**27))",
     "a line of a gather": "i = torch.zeros(1, dtype=torch.int64).expand(2**28); "
@@ -109,6 +114,8 @@ LONG = {
     "decompositions": "torch.linalg.svd(torch.rand(1, 8, 8).expand(300_000, 8, 8))",
     "inverses": "torch.linalg.inv(torch.eye(6).expand(1_000_000, 6, 6))",
     "windows": "F.max_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
+    "a table of windows": "F.adaptive_avg_pool1d(torch.ones(1, 1, 8), 2**25)",
+    "a table of weights": "F.interpolate(torch.ones(1, 1, 4), 2**25, mode='linear')",
     "a window": "F.max_pool1d(torch.ones(1).expand(1, 1, 2**26), 2**26)",
     "overlaps": "import rushlight.vision.ops as o; "
     "o.nms(torch.rand(40000, 4).cumsum(1), torch.rand(40000), 0.9999)",

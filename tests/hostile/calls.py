@@ -1,10 +1,11 @@
 """All hostile calls, as (name, function without arguments): first every public function and method
-given every wrong value, then the calls of tests/hostile/special.py, passes.py and threads.py."""
+given every wrong value, then the calls of tests/hostile/special.py, passes.py, threads.py and
+handlers.py."""
 
 import os
 
 import rushlight as torch
-from tests.hostile import passes, special, threads, values
+from tests.hostile import handlers, passes, special, threads, values
 
 # They write files, replace modules, or wait on purpose.
 LEFT_OUT = {"save", "load", "as_torch", "load_ipython_extension", "unload_ipython_extension"}
@@ -89,5 +90,6 @@ def all_calls():
     yield from special.calls()
     yield from passes.CALLS
     yield from threads.CALLS
+    yield from handlers.CALLS
     yield from with_operands()
     yield from with_wrong_values()

@@ -261,6 +261,39 @@ OPERATIONS = {
             F.scaled_dot_product_attention(x, x.flip(0), x, is_causal=True),
         ),
     ),
+    "moments": (
+        lambda: [torch.rand(200, 300), torch.rand(300, 200).t()],
+        lambda a, b: (
+            torch.var_mean(a, 1),
+            torch.std_mean(b),
+            torch.aminmax(a, dim=0),
+            torch.histc(b.detach(), 9),
+            F.binary_cross_entropy(a, b),
+        ),
+    ),
+    "distances": (
+        lambda: [torch.rand(60, 50), torch.rand(50, 60).t()],
+        lambda a, b: (F.pdist(a), F.pdist(b, 1.0), torch.cdist(a, b), torch.cdist(a, b, 1.0)),
+    ),
+    "alignments": (
+        lambda: [torch.rand(40, 8, 30).log_softmax(2), classes(8, 12) + 1],
+        lambda a, n: (
+            F.ctc_loss(a, n, [40] * 8, [12] * 8),
+            F.ctc_loss(a, n.flatten(), [40] * 8, [12] * 8, zero_infinity=True),
+        ),
+    ),
+    "windows": (
+        lambda: [torch.rand(20, 20, 3, 4).permute(2, 3, 0, 1), torch.rand(4, 12, 12, 12)],
+        lambda a, v: (
+            F.adaptive_avg_pool2d(a, 7),
+            F.adaptive_max_pool2d(a, 7),
+            F.avg_pool2d(a, 3),
+            F.max_pool2d(a.contiguous(), 2),
+            F.adaptive_avg_pool3d(v, 5),
+            F.max_pool3d(v, 3),
+            F.interpolate(v, scale_factor=2.0),
+        ),
+    ),
     "resample": (
         lambda: [torch.rand(20, 20, 2, 4).permute(2, 3, 0, 1), torch.rand(2, 30, 30, 2) * 2 - 1],
         lambda a, g: (

@@ -7,6 +7,7 @@
 #include "autograd/showing.h"
 #include "core/backend.h"
 #include "core/unlocked.h"
+#include "kernels/parallel.h"
 #include "ops/ops.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -438,6 +439,7 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   const Tensor vector = given.dim() ? given : unsqueeze(given, 0);
   if (input.dim() > 1) {
     const GradMode off(false);  // torch takes no negative positions here
+    constexpr std::int64_t kChecked = 1 << 16;
     const Tensor host = to(vector, DType::int64);
     if (host.device().is_cpu()) {
       const View v = view_of(host);
@@ -445,6 +447,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
         if (const std::int64_t k = v.as<const std::int64_t>()[i * v.strides[0]];
             k < 0 || k >= input->shape[at])
           fail_selection(k, at, input->shape[at]);
+        else if (i % kChecked == kChecked - 1)
+          check_interrupt();
     }
   }
   std::vector<Tensor> indices(std::size_t(at) + 1);

@@ -28,12 +28,14 @@ Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, c
 Tensor average(const PoolShape& s, const char* node, const Tensor& input, const Shape& sizes,
                bool formatted, const ShownOptions* shown = nullptr) {
   const bool inside = formatted && pools_inside(s, input);
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = inside ? channels_inside(input) : contiguous(input);
     const Tensor y = inside ? channels_inside(out) : out;
-    const View v = dense_view(x, out.dtype(), inputs_of(s)), o = view_of(y);
+    const View v = dense_view(x, out.dtype(), inputs_of(s)),
+               o = dense_view(y, out.dtype(), results_of(s));
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&x, &out});
     kernels.average(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
@@ -44,7 +46,7 @@ Tensor average(const PoolShape& s, const char* node, const Tensor& input, const 
       node, std::move(out),
       showing(
           shown ? "kernel_size stride padding ceil_mode count_include_pad divisor_override" : "",
-          [s, node, from = input.shape(), inside](Tensor g, Node&) {
+          [s, node, from, inside](Tensor g, Node&) {
             if (s.adaptive)
               check_some_result("adaptive_avg_pool",
                                 node == std::string_view(average_node(3, true)), g);
@@ -57,21 +59,21 @@ Tensor average(const PoolShape& s, const char* node, const Tensor& input, const 
 
 Tensor average_backward(const PoolShape& s, const char* node, const Tensor& g, const Shape& sizes,
                         bool inside) {
+  const Shape from = g.shape();
   Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor grad = inside ? channels_inside(g) : contiguous(g);
     const Tensor y = inside ? channels_inside(out) : out;
-    const View v = dense_view(grad, out.dtype(), results_of(s)), o = view_of(y);
+    const View v = dense_view(grad, out.dtype(), results_of(s)),
+               o = dense_view(y, out.dtype(), inputs_of(s));
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &out});
     kernels.average_backward(inside ? with_channels_inside(s, sizes[1]) : s, v, o);
   }
   return record(
       node, std::move(out),
-      [s, node, from = g.shape(), inside](Tensor gg) {
-        return Gradients(average(s, node, gg, from, inside));
-      },
+      [s, node, from, inside](Tensor gg) { return Gradients(average(s, node, gg, from, inside)); },
       g);
 }
 

@@ -23,19 +23,21 @@ Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, c
 // out[o] = input[indices[o]]
 Tensor gather_max(const PoolShape& s, const Tensor& input, const Tensor& indices,
                   const Shape& sizes) {
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty(sizes, input.dtype(), input.device());
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
     const Tensor x = contiguous(input), at = contiguous(indices);
     const View v = dense_view(x, out.dtype(), inputs_of(s)),
-               i = dense_view(at, DType::int64, results_of(s)), o = view_of(out);
+               i = dense_view(at, DType::int64, results_of(s)),
+               o = dense_view(out, out.dtype(), results_of(s));
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&x, &at, &out});
     check_indices(kernels.max_gather(s, v, i, o));
   }
   return record(
       "MaxPool2DWithIndicesBackwardBackward0", std::move(out),
-      [s, at = Saved(indices), from = input.shape()](Tensor g) {
+      [s, at = Saved(indices), from](Tensor g) {
         return Gradients(scatter_max(s, g, at.get(), from));
       },
       input);
@@ -43,6 +45,7 @@ Tensor gather_max(const PoolShape& s, const Tensor& input, const Tensor& indices
 
 Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, const Shape& sizes) {
   const bool inside = pools_inside(s, indices);
+  const Shape from = g.shape();
   Tensor out = empty_image(sizes, g.dtype(), g.device(), inside);
   if (out.numel() && !out.device().is_meta()) {
     const GradMode off(false);
@@ -50,14 +53,15 @@ Tensor scatter_max(const PoolShape& s, const Tensor& g, const Tensor& indices, c
     const Tensor at = inside ? channels_inside(indices) : contiguous(indices);
     const Tensor to = inside ? channels_inside(out) : out;
     const View v = dense_view(grad, out.dtype(), results_of(s)),
-               i = dense_view(at, DType::int64, results_of(s)), o = view_of(to);
+               i = dense_view(at, DType::int64, results_of(s)),
+               o = dense_view(to, out.dtype(), inputs_of(s));
     const PoolKernels& kernels = *backend(out.device()).pool;
     const Unlocked unlocked(nanoseconds(s), {&grad, &at, &out});
     check_indices(kernels.max_backward(inside ? with_channels_inside(s, sizes[1]) : s, v, i, o));
   }
   return record(
       "MaxPool2DWithIndicesBackward0", std::move(out),
-      [s, at = Saved(indices), from = g.shape()](Tensor gg) {
+      [s, at = Saved(indices), from](Tensor gg) {
         return Gradients(gather_max(s, gg, at.get(), from));
       },
       g);
@@ -99,6 +103,7 @@ SavedValue value_of(const IndicesOfInput& i, Node& node) {
 
 Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input, const Shape& sizes,
                       const ShownOptions& shown) {
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty(sizes, input.dtype(), input.device());
   const Tensor codes = needs_grad(input) ? empty(sizes, DType::uint8, input.device()) : Tensor();
   run_max(s, input, out, {}, codes);
@@ -106,15 +111,14 @@ Tensor max_with_codes(const char* node, const PoolShape& s, const Tensor& input,
       node, in_format_of(input, std::move(out)),
       showing(
           shown.rank == 1 ? "" : "self kernel_size stride padding dilation ceil_mode result1",
-          [s, codes](Tensor g, Node&, const Saved& x) {
-            const Tensor& input = x.get();
+          [s, codes, from](Tensor g, Node&, const Saved& x) {
             if (grad_enabled() && wants_grad(g))
-              return Gradients(scatter_max(s, g, max_indices(s, input, g.shape()), input.shape()));
-            Tensor grad_input = empty(input.shape(), input.dtype(), input.device());
+              return Gradients(scatter_max(s, g, max_indices(s, x.get(), g.shape()), from));
+            Tensor grad_input = empty(from, DType::float32, codes.device());
             const Tensor grad = contiguous(g);
             if (grad_input.numel() && !grad_input.device().is_meta()) {
               const View v = dense_view(grad, DType::float32, results_of(s)), c = view_of(codes),
-                         o = view_of(grad_input);
+                         o = dense_view(grad_input, DType::float32, inputs_of(s));
               const PoolKernels& kernels = *backend(g.device()).pool;
               const Unlocked unlocked(nanoseconds(s), {&grad, &codes, &grad_input});
               kernels.max_2x2_backward(s, v, c, o);
@@ -130,6 +134,7 @@ std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s
                                             const Tensor& input, const Shape& sizes, bool formatted,
                                             const ShownOptions& shown = {}) {
   const bool inside = formatted && is_floating(input.dtype()) && pools_inside(s, input);
+  const Shape from = input.shape();  // before another thread can change it
   Tensor out = empty_image(sizes, input.dtype(), input.device(), inside);
   Tensor indices = empty_image(sizes, DType::int64, input.device(), inside);
   if (inside) {
@@ -142,19 +147,18 @@ std::tuple<Tensor, Tensor> max_with_indices(const char* node, const PoolShape& s
       indices = in_format_of(input, std::move(indices));
     }
   }
-  out = record(
-      node, std::move(out),
-      showing(
-          shown.rank == 1 ? ""
-          : s.adaptive    ? "result1"
-                          : "result1 kernel_size stride padding dilation ceil_mode",
-          [s, from = input.shape(), volumes = shown.rank == 3](Tensor g, Node&, const Saved& at) {
-            if (s.adaptive) check_some_result("adaptive_max_pool", volumes, g);
-            return Gradients(scatter_max(s, g, at.get(), from));
-          },
-          Saved(indices), shown.kernel, shown.stride, shown.padding, shown.dilation,
-          shown.ceil_mode),
-      input);
+  out = record(node, std::move(out),
+               showing(
+                   shown.rank == 1 ? ""
+                   : s.adaptive    ? "result1"
+                                   : "result1 kernel_size stride padding dilation ceil_mode",
+                   [s, from, volumes = shown.rank == 3](Tensor g, Node&, const Saved& at) {
+                     if (s.adaptive) check_some_result("adaptive_max_pool", volumes, g);
+                     return Gradients(scatter_max(s, g, at.get(), from));
+                   },
+                   Saved(indices), shown.kernel, shown.stride, shown.padding, shown.dilation,
+                   shown.ceil_mode),
+               input);
   return {std::move(out), std::move(indices)};
 }
 

@@ -160,7 +160,8 @@ TensorPair min(const Tensor& input, std::int64_t dim, bool keepdim) {
   return picked("min", "MinBackward0", input, dim, keepdim, false);
 }
 
-TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool keepdim) {
+TensorPair aminmax(const Tensor& given, std::optional<std::int64_t> dim, bool keepdim) {
+  const Tensor input = detach(given);  // whose sizes no other thread changes
   const ReducedShape over(input, dim ? Sizes(&*dim, 1) : Sizes());
   for (int d = 0; d < over.whole.rank; ++d)
     if (input.numel() == 0 && over.mask >> d & 1 && (!dim || over.whole[d] == 0)) {
@@ -177,7 +178,7 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
     outs[0] = reduce_into_new(kReduction<reduction::Minimum>, input, over, keepdim, input.dtype());
     outs[1] = reduce_into_new(kReduction<reduction::Maximum>, input, over, keepdim, input.dtype());
   }
-  if (needs_grad(input))
+  if (needs_grad(given))
     record_many("AminmaxBackward0", outs,
                 showing(
                     "self min max dim keepdim",
@@ -189,8 +190,8 @@ TensorPair aminmax(const Tensor& input, std::optional<std::int64_t> dim, bool ke
                       const Tensor a = part(g[0], low), b = part(g[1], high);
                       return Gradients(a && b ? add(a, b) : a ? a : b);
                     },
-                    Saved(input), SavedOutput(outs[0], 0), SavedOutput(outs[1], 1), dim, keepdim),
-                input);
+                    Saved(given), SavedOutput(outs[0], 0), SavedOutput(outs[1], 1), dim, keepdim),
+                given);
   return {outs[0], outs[1]};
 }
 

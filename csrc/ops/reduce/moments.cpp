@@ -48,8 +48,9 @@ Tensor std_backward(const Tensor& g, const Tensor& x, const Tensor& out, const R
 
 using Pair = TensorPair;
 
-Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& input,
+Pair moment_and_mean(const char* name, const char* node, Reduction kind, const Tensor& given,
                      Sizes dims, double correction, bool keepdim) {
+  const Tensor input = detach(given);  // whose sizes no other thread changes
   const ReducedShape over(input, dims);
   const bool root = kind == kReduction<reduction::StandardDeviation>;
   Tensor outs[] = {moment(name, kind, input, over, correction, keepdim), {}};
@@ -57,7 +58,7 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
     const GradMode off(false);
     outs[1] = reduce_into_new(kReduction<reduction::Mean>, input, over, keepdim, input.dtype());
   }
-  if (needs_grad(input))
+  if (needs_grad(given))
     record_many(node, outs,
                 showing(
                     root ? "self correction result0 dim keepdim" : "self correction",
@@ -74,9 +75,9 @@ Pair moment_and_mean(const char* name, const char* node, Reduction kind, const T
                       }
                       return Gradients(total);
                     },
-                    Saved(input), correction, SavedOutput(outs[0]),
+                    Saved(given), correction, SavedOutput(outs[0]),
                     ReducedDims{over.mask, !dims.empty()}, keepdim),
-                input);
+                given);
   return {outs[0], outs[1]};
 }
 

@@ -7,6 +7,7 @@
 
 #include "autograd/showing.h"
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/unlocked.h"
 #include "kernels/reduce_formulas.h"
 #include "ops/pointwise/pointwise.h"
@@ -39,6 +40,8 @@ static bool is_itself_of_one(Reduction kind) {
 
 Tensor reduce_into_new(Reduction kind, const Tensor& input, const ReducedShape& over, bool keepdim,
                        DType dtype, double parameter) {
+  if (!same(input.sizes(), over.whole.view())) [[unlikely]]  // by another thread
+    fail_changed(input);
   Tensor out = empty(over.shape(keepdim), dtype, input.device());
   if (out.numel() == 0 || out.device().is_meta()) return out;
   View to = view_of(out), from = view_of(input);

@@ -13,6 +13,7 @@
 #include "gemm.h"
 #include "integer_product.h"
 #include "kernels/cpu/convert.h"
+#include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/cpu/wide_vector.h"
 #include "kernels/parallel.h"
@@ -221,13 +222,17 @@ bool repeated(const StridedMatrix<const S>& left, const StridedMatrix<const S>& 
   if (left.row_stride != 0 || out.rows < 2) return false;
   f(StridedMatrix<const S>{left.data, 1, left.cols, 0, left.col_stride}, right,
     StridedMatrix<S>{out.data, 1, out.cols, out.row_stride, out.col_stride});
+  Interruptible interruptible;
   if (out.col_stride == 1)
-    for (std::int64_t i = 1; i < out.rows; ++i)
+    for (std::int64_t i = 1; i < out.rows; ++i) {
       std::copy_n(out.data, out.cols, out.data + i * out.row_stride);
+      interruptible.done(out.cols);
+    }
   else
     for (std::int64_t j = 0; j < out.cols; ++j) {
       S* const first = out.data + j * out.col_stride;
       for (std::int64_t i = 1; i < out.rows; ++i) first[i * out.row_stride] = *first;
+      interruptible.done(out.rows);
     }
   return true;
 }

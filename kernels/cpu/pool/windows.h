@@ -17,7 +17,10 @@ using Index = std::int64_t;
 
 inline std::vector<PoolWindow> windows(const PoolShape& s, int axis) {
   std::vector<PoolWindow> all;
-  for (Index q = 0; q < s.result[axis]; ++q) all.push_back(pool_window(s, axis, q));
+  all.reserve(std::size_t(s.result[axis]));
+  serial_for(s.result[axis], [&](Index q, Index end) {
+    for (; q < end; ++q) all.push_back(pool_window(s, axis, q));
+  });
   return all;
 }
 

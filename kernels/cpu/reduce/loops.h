@@ -2,7 +2,7 @@
 // whole blocks go into many lanes at once, which are joined into totals of 64 bits.
 #pragma once
 #include <algorithm>
-#include <vector>
+#include <memory>
 
 #include "kernels/cpu/interruptible.h"
 #include "runs.h"
@@ -204,13 +204,13 @@ void reduce(Reduction which, Job& job, DType dtype);  // of elements of that typ
 template <class L>
 bool reduce_one_of(L list, Reduction which, Job& job, DType dtype) {
   return visit(list, which, [&]<class R>(Type<R>) {
-    std::vector<double> centers;
+    std::unique_ptr<double[]> centers;
     if constexpr (!std::is_void_v<typename R::Center>) {
-      centers.resize(static_cast<std::size_t>(job.kept.numel));
-      job.to_center = centers.data();
+      centers = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(job.kept.numel));
+      job.to_center = centers.get();
       reduce(kReduction<typename R::Center>, job, dtype);
       job.to_center = nullptr;
-      job.center = centers.data();
+      job.center = centers.get();
     }
     const auto of_type = [&]<class E>(Type<E>) {
       // a reduction of truth values may see bytes, of which any but 0 is true

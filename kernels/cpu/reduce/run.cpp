@@ -275,11 +275,13 @@ void run(const Job& job, const Steps<Total>& steps) {
   };
   if (outputs > 1 && job.kept.is_one_element()) {  // which all read the same elements
     Total one, sums[kColumns];
+    Interruptible interruptible;
     add(0, 1, 0, count, &one);
     for (std::int64_t o = 0; o < outputs; o += kColumns) {
       const std::int64_t n = std::min<std::int64_t>(kColumns, outputs - o);
       std::fill_n(sums, n, one);
       steps.finish(job, o, sums, n);
+      interruptible.done(n);
     }
     return;
   }
