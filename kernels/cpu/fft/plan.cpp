@@ -34,6 +34,15 @@ void put(std::vector<T>& table, Index at, Index apart, Root r) {
   table[std::size_t(at + apart)] = T(r.im);
 }
 
+// Zeros, made in pieces: new memory for a length of millions takes seconds.
+template <class T>
+std::vector<T> table_of(Index n) {
+  std::vector<T> made;
+  made.reserve(std::size_t(n));
+  serial_for(n, [&](Index, Index end) { made.resize(std::size_t(end)); });
+  return made;
+}
+
 template <class T>
 void plan_passes(Plan<T>& plan) {
   Index left = plan.n, roots = 0;
@@ -42,7 +51,7 @@ void plan_passes(Plan<T>& plan) {
     plan.passes.push_back({radix, left, roots});
     roots += 2 * (radix - 1) * left;
   }
-  plan.roots.resize(std::size_t(roots));
+  plan.roots = table_of<T>(roots);
   for (const Pass& p : plan.passes)
     for (int k = 1; k < p.radix; ++k)
       serial_for(p.m, [&](Index begin, Index end) {
@@ -65,14 +74,14 @@ void plan_long(Plan<T>& plan) {
   plan.rows = part(plan.n / first);
   const Index rows = plan.columns->n, columns = plan.rows->n;
   const Index groups = (columns + kGroup - 1) / kGroup;
-  plan.groups.resize(std::size_t(2 * groups * rows));
+  plan.groups = table_of<T>(2 * groups * rows);
   serial_for(groups * rows, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index group = i / rows, row = i % rows;
       put(plan.groups, 2 * i, 1, root(group * kGroup * row % plan.n, plan.n));
     }
   });
-  plan.inside.resize(std::size_t(2 * rows * kGroup));
+  plan.inside = table_of<T>(2 * rows * kGroup);
   serial_for(rows * kGroup, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Index row = i / kGroup, column = i % kGroup;
@@ -98,8 +107,8 @@ void plan_chirp(Plan<T>& plan) {
   const Index n = plan.n, length = fast_length(2 * n - 1);
   plan.inner = plan_of<T>(length);
   plan.capacity = plan.inner->capacity;
-  plan.chirp.resize(std::size_t(2 * n));
-  std::vector<T> x(std::size_t(2 * length)), other(x.size());
+  plan.chirp = table_of<T>(2 * n);
+  std::vector<T> x = table_of<T>(2 * length), other = table_of<T>(2 * length);
   Index square = 0;  // j^2 modulo 2 n
   serial_for(n, [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
@@ -149,7 +158,7 @@ template <class T>
 std::shared_ptr<const std::vector<T>> half_circle(Index n) {
   static auto& kept = *new Kept<std::vector<T>>;
   const auto compute = [](Index n) {
-    auto made = std::make_shared<std::vector<T>>(std::size_t(2 * (n / 2 + 1)));
+    auto made = std::make_shared<std::vector<T>>(table_of<T>(2 * (n / 2 + 1)));
     serial_for(n / 2 + 1, [&](Index begin, Index end) {
       for (Index k = begin; k < end; ++k) put(*made, k, n / 2 + 1, root(k, n));
     });
