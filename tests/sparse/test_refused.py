@@ -3,6 +3,8 @@ refused when they are given, and when they are written to later.
 """
 
 import io
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -196,3 +198,27 @@ def test_files_whose_indices_come_last(kind):
     assert indices.tobytes() in content
     with pytest.raises(RuntimeError, match=r"inconsistent with indices|is not satisfied"):
         rushlight.load(io.BytesIO(content.replace(indices.tobytes(), (indices + 2**40).tobytes())))
+
+
+def test_interrupted_first_call():
+    """Ctrl-C while the rules are imported: the next call imports those that are missing."""
+    program = """
+import sys, rushlight as torch
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == NAME:
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+for NAME in ("rushlight._sparse.unary", "rushlight._sparse.properties", "rushlight._sparse.views"):
+    sys.meta_path.insert(0, Interrupts())
+    try:
+        torch.eye(2).to_sparse().shape
+    except KeyboardInterrupt:
+        continue
+x = torch.eye(2).to_sparse()
+print(tuple(x.shape), x.layout, (x * 2).neg_().sum().item())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "(2, 2) torch.sparse_coo -4.0", done.stderr

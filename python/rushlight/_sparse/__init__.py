@@ -11,6 +11,7 @@ from rushlight._sparse import (
     compressed,
     construction,
     conversion,
+    dispatch,
     gradients,
     inplace,
     joins,
@@ -26,3 +27,4 @@ from rushlight._sparse import (
 )
 
 inplace.register()
+dispatch.COMPLETE.append(True)

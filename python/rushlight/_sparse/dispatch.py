@@ -3,12 +3,14 @@ own calls; else it is refused.
 """
 
 import functools
+import importlib
 
 from rushlight import _C
 from rushlight._function_names import is_in_python, plain_name, without_alias
 from rushlight.overrides import redispatch_function
 
 RULES = {}
+COMPLETE: list = []  # empty until all rules are there
 _KEYWORDS = {"self": "input", "axis": "dim", "keepdims": "keepdim", "x2": "other"}
 _SLOTS = {
     "__setitem__": "setitem_", "__delitem__": "delitem_", "__getitem__": "getitem",
@@ -70,6 +72,8 @@ def refuse(name, args, kwargs):
 
 def computed(func, args, kwargs):
     """The result of a call with a sparse argument."""
+    if not COMPLETE:  # Ctrl-C came while they were imported, and took the package away
+        importlib.import_module("rushlight._sparse")
     name, known, in_python = described(func)
     if known is None:
         if in_python:
