@@ -194,6 +194,9 @@ vars(_C).update(
     _TensorMeta=type(_C.Tensor),
     TensorBase=_C.Tensor,
     _TensorBase=_C.Tensor,
+    # Where pickles have torch.sin and all such functions.
+    _VariableFunctions=_sys.modules[__name__],
+    _VariableFunctionsClass=_sys.modules[__name__],
 )
 
 if _os.environ.get("RUSHLIGHT_VIRTUAL_GPUS"):

@@ -1,6 +1,10 @@
 """What a storage is made of: a number, a list, or another object's buffer; and how it is shown."""
 
+import functools
 import io
+import pickle
+import re
+import struct
 import sys
 from collections.abc import Sequence
 
@@ -81,8 +85,75 @@ def listing(storage, name, detail):
     return f"{lines}[torch.storage.{name}({detail}) of size {len(values)}]"
 
 
-def _load_from_bytes(b):
-    """What a plain pickle that torch has written calls: `b` is a file with a storage."""
+@functools.cache
+def _head():
+    """The three pickles at the beginning of every file in the old format."""
     import rushlight
 
+    file = io.BytesIO()
+    rushlight.save(None, file, _use_new_zipfile_serialization=False)
+    return file.getvalue().partition(b"\x80\x02N.")[0]
+
+
+def _text(text):
+    encoded = text.encode()
+    return struct.pack("<cI", b"X", len(encoded)) + encoded
+
+
+def bytes_of(storage):
+    """The file that a plain pickle has in place of a typed storage: what `save` would write in the
+    old format, which takes eight pickles, put together here in a tenth of their time."""
+    import rushlight
+
+    untyped = storage._untyped_storage
+    place = rushlight.serialization.location_tag(untyped)
+    content = untyped._bytes if place != "meta" else _C.zeros((untyped.nbytes(),), dtype=_C.uint8)
+    key, count = _text(str(untyped._cdata)), len(storage)
+    return b"".join(
+        (
+            _head(),
+            b"\x80\x02(X\x07\0\0\0storage",
+            f"ctorch\n{storage.pickle_storage_type()}\n".encode() + key,
+            _text(place) + pickle.dumps(count, 2)[2:-1] + b"NtQ.",
+            b"\x80\x02]" + key + b"a.",
+            struct.pack("<q", count),
+            _C._storage_memory(content.cpu()),
+        )
+    )
+
+
+@functools.cache
+def _usual_file():
+    """How such a file begins where the storage was on the CPU, as torch writes it and as we do."""
+    memo, count = rb"(?:q.)?", rb"(?:K(?P<K>.)|M(?P<M>..)|J(?P<J>....))"
+    return re.compile(
+        re.escape(_head())
+        + rb"\x80\x02\(X\x07\0\0\0storage" + memo + rb"ctorch\n(?P<kind>\w{1,40})\n" + memo
+        + rb"X.\0\0\0(?P<key>\d{1,20})" + memo + rb"X\x03\0\0\0cpu" + memo
+        + count + rb"Nt" + memo + rb"Q\."
+        + rb"\x80\x02\]" + memo + rb"X.\0\0\0(?P=key)" + memo + rb"a\.(?P<size>.{8})",
+        re.DOTALL,
+    )  # fmt: skip
+
+
+def _load_from_bytes(b):
+    """What plain pickles call in place of a storage: `b` is a file with it alone."""
+    import rushlight
+    from rushlight._storage_types import STORAGE_TYPES
+
+    usual = _usual_file().match(b) if type(b) is bytes else None
+    kind = usual and STORAGE_TYPES.get(usual["kind"].decode("latin1"))
+    if kind is not None:
+        content = memoryview(b)[usual.end() :]
+        count = int.from_bytes(usual["K"] or usual["M"] or usual["J"], "little")
+        same = count == int.from_bytes(usual["size"], "little")
+        if same and count * kind.dtype.itemsize == len(content):
+            held = _C.empty((len(content),), dtype=_C.uint8, device="cpu")
+            _C._storage_memory(held)[:] = content
+            classes = rushlight.storage
+            held = classes.UntypedStorage._around(held)
+            return classes.TypedStorage(wrap_storage=held, dtype=kind.dtype)
     return rushlight.load(io.BytesIO(b), weights_only=True)
+
+
+_load_from_bytes.__module__ = "rushlight.storage"  # where pickles name it

@@ -318,4 +318,8 @@ def __getattr__(name):
         from rushlight.cuda._device import _get_device_index
 
         return _get_device_index
+    if name == "torch":  # pickles name formats of memory as torch.contiguous_format of this module
+        import rushlight
+
+        return rushlight
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -5,9 +5,10 @@ whole; handles come and go, two of the same memory have the same `_cdata`.
 """
 
 from rushlight import _C
-from rushlight._dtype_names import NAMES
+from rushlight._dtype_names import NAMES, UNTYPED
 from rushlight._storage_content import (
-    _load_from_bytes,  # noqa: F401 - torch has it here
+    _load_from_bytes,
+    bytes_of,
     content_of,
     listing,
     new_elements,
@@ -265,8 +266,7 @@ class UntypedStorage(_StorageBase):
         return copies[key][0]
 
     def __reduce__(self):
-        data = bytes(_C._storage_memory(self._bytes.cpu()))
-        return _rebuild_storage, (None, data, str(self.device))
+        return _seen_as, (TypedStorage(wrap_storage=self, dtype=_C.uint8), None)
 
     def __repr__(self):
         return listing(self, "UntypedStorage", f"device={self.device}")
@@ -480,18 +480,17 @@ class TypedStorage(StorageMethods):
         return self._converted(self._untyped_storage._deepcopy(memo))
 
     def __reduce__(self):
-        _, (_, data, location) = self._untyped_storage.__reduce__()
-        return _rebuild_storage, (self.dtype, data, location)
+        if NAMES[self.dtype] not in UNTYPED:
+            return _load_from_bytes, (bytes_of(self),)
+        as_bytes = TypedStorage(wrap_storage=self._untyped_storage, dtype=_C.uint8)
+        return _seen_as, (as_bytes, self.dtype)
 
     def __repr__(self):
         return listing(self, "TypedStorage", f"dtype={self.dtype}, device={self.device}")
 
 
-def _rebuild_storage(dtype, data, location):
-    """What a plain pickle of a storage calls."""
-    from rushlight._serialization.location import default_restore_location
-
-    content = _C.empty((len(data),), dtype=_C.uint8, device="cpu")
-    _C._storage_memory(content)[:] = data
-    storage = default_restore_location(UntypedStorage._around(content), location)
-    return storage if dtype is None else TypedStorage(wrap_storage=storage, dtype=dtype)
+def _seen_as(storage, dtype):
+    """What a plain pickle calls of a storage that files have no class for: its bytes, or elements
+    of one of the newer dtypes."""
+    untyped = storage._untyped()
+    return untyped if dtype is None else TypedStorage(wrap_storage=untyped, dtype=dtype)
