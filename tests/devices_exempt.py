@@ -80,6 +80,8 @@ NN = {
         test_losses.py::test_wrong_call test_recurrent.py::test_packing_refuses
         test_flex_attention.py::test_refused_in_torchs_words
         test_flex_attention.py::test_order_of_writes_is_absent
+        test_per_sample_grad.py::test_refusals
+        test_per_sample_grad.py::test_dropout_between_recurrent_layers_is_refused
     """,
     "torch's answers of the CPU; other tests of the file run on all devices": """
         test_flex_attention.py::test_blocks_are_torchs

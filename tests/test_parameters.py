@@ -209,6 +209,10 @@ UNREAD = {
         "_flop_formulas:multi_head_attention(num_heads) "
         "_flop_formulas:multi_head_attention(out)"
     ),
+    "a compiler's, which there is none of": (
+        "compile:aot_module(args) compile:aot_module(kwargs) compile:ts_compile(inps) "
+        "compile:memory_efficient_fusion(kwargs)"
+    ),
     "of one contract of detectors: levels of unlike sizes matter to some": (
         "retinanet:RetinaNet.compute_loss(sizes) ssd:SSD.compute_loss(sizes) "
         "ssd:SSD.postprocess_detections(sizes)"

@@ -73,3 +73,23 @@ def test_an_ensemble_of_modules():
         return called(torch, stacked)
 
     assert shown(rushlight) == ask(shown)
+
+
+def test_compilers_that_leave_the_graph():
+    from rushlight._runner.functorch import compile
+
+    x = rushlight.tensor([0.5, 1.0], requires_grad=True)
+    for compiler in (compile.nop, compile.make_boxed_compiler(compile.nop), compile.ts_compile):
+        made = compile.aot_function(lambda x: x.sin(), fw_compiler=compiler)
+        assert made(x).tolist() == x.sin().tolist()
+        assert compile.aot_module(rushlight.nn.ReLU(), compiler)(x).tolist() == x.tolist()
+    assert compile.make_boxed_func(rushlight.add)([x, x]).tolist() == [1, 2]
+
+
+def test_other_compilers_are_refused():
+    from rushlight._runner.functorch import compile
+
+    with pytest.raises(NotImplementedError, match="nothing is compiled"):
+        compile.aot_function(rushlight.sin, lambda graph, inputs: print(graph.code))
+    with pytest.raises(NotImplementedError, match="nothing is compiled"):
+        compile.print_compile(None, None)

@@ -104,7 +104,6 @@ MODULES = {
     "nn.quantized": "quantized",
     "nn.quantized.dynamic": "quantized",
     "nn.quantized.functional": "quantized",
-    "nn.utils._per_sample_grad": "vmap",
     "numa": "engines",
     "numa.binding": "engines",
     "onnx": "export",

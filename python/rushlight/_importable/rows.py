@@ -336,7 +336,6 @@ NAMES = {
         ("class", "quantized", "FXFloatFunctional Linear QFunctional Quantize DeQuantize"),
     ),
     "nn.quantized.functional": (("raises", "quantized", "conv1d conv2d conv3d linear"),),
-    "nn.utils._per_sample_grad": (("raises", "vmap", "call_for_per_sample_grads"),),
     "numa.binding": (("class", "engines", "AffinityMode NumaOptions"),),
     "quantization.observer": (
         (

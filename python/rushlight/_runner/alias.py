@@ -39,8 +39,8 @@ def real_name(alias: str) -> str:
 def alias_name(real: str) -> str:
     if real == "rushlight.vision" or real.startswith("rushlight.vision."):
         return "torchvision" + real[len("rushlight.vision") :]
-    if real == "rushlight._runner.functorch":
-        return "functorch"
+    if real == "rushlight._runner.functorch" or real.startswith("rushlight._runner.functorch."):
+        return "functorch" + real[len("rushlight._runner.functorch") :]
     return "torch" + real[len("rushlight") :]
 
 

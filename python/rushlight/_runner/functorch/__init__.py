@@ -142,6 +142,10 @@ def make_fx(f, *args, **kwargs):
 
 
 def __getattr__(name):
+    if name == "compile":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.compile")
     if name == "dim":
         raise AttributeError(
             f"functorch.dim is not in rushlight {_table.SHORT_VERSION}: dimensions have positions, "
