@@ -336,3 +336,73 @@ def test_strides_of_single_elements_do_not_matter():
     made = Made(shape=(1, 3), strides=(-(2**63), 1))
     x = from_dlpack(made.capsule)
     assert x.shape == (1, 3) and x.stride() == (3, 1)
+
+
+class Lender:
+    """Another library's array: what it lends is a tensor's, by the options of its time."""
+
+    def __init__(self, tensor, old=False):
+        self.tensor, self.old = tensor, old
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        if self.old and options:
+            raise TypeError("no options")
+        return self.tensor.__dlpack__(**options)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_tensors_of_what_lends(old):
+    def found(torch):
+        x = torch.arange(4.0)
+        lender = Lender(x, old)
+        made = [torch.as_tensor(lender), torch.as_tensor(lender, dtype=torch.int64)]
+        made += [torch.tensor(lender), torch.asarray(lender)]
+        return [(y.tolist(), str(y.dtype), y.data_ptr() == x.data_ptr()) for y in made]
+
+    assert found(rushlight) == [tuple(row) for row in ask(found)]
+
+
+def test_a_mock_lends_nothing():
+    from unittest import mock
+
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        rushlight.as_tensor(mock.Mock())
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+@pytest.mark.parametrize(
+    "what",
+    [
+        "T.eye(2).to_sparse()", "T.eye(2).to_sparse_csr()", "T.ones(2, requires_grad=True)",
+        "T.empty(2, device='meta')", "T.ones(2)",
+    ],
+)  # fmt: skip
+def test_refused_as_the_protocol_says(what):
+    def found(torch):
+        x = eval(what, {"T": torch})
+        out = []
+        for call in (lambda: x.__dlpack__(), lambda: x.__dlpack__(stream="a")):
+            try:
+                out.append(type(call()).__name__)
+            except Exception as error:
+                out.append(type(error).__name__)
+        return out
+
+    assert found(rushlight) == ask(found)
+    if "sparse" in what:
+        with pytest.raises(BufferError, match=r"layout other than torch\.strided"):
+            np.from_dlpack(eval(what, {"T": rushlight}))
+
+
+def test_types_of_a_byte_are_refused_by_name():
+    with pytest.raises(BufferError, match=r"float8_e5m2: .*\n.*view\(torch.uint8\)"):
+        rushlight.empty(2, dtype=rushlight.float8_e5m2).__dlpack__()
+
+
+def test_a_capsule_of_what_requires_grad():
+    x = rushlight.ones(2, requires_grad=True)
+    back = from_dlpack(to_dlpack(x))
+    assert back.data_ptr() == x.data_ptr() and not back.requires_grad

@@ -94,6 +94,31 @@ def test_settings_that_change_nothing_are_refused():
         s.set_default_mmap_options(mmap.MAP_SHARED)
 
 
+def test_files_without_data():
+    def found(torch):
+        file, out = io.BytesIO(), []
+        with torch.serialization.skip_data(materialize_fake_tensors=True):
+            torch.save({"a": torch.ones(3), "b": torch.arange(4)}, file)
+            try:
+                torch.save(1, io.BytesIO(), _use_new_zipfile_serialization=False)
+            except RuntimeError as error:
+                out.append(str(error))
+        sizes = {i.filename[8:]: i.file_size for i in zipfile.ZipFile(file).infolist()}
+        back = torch.load(io.BytesIO(file.getvalue()))
+        file = io.BytesIO()
+        torch.save(torch.ones(1), file)
+        again = torch.load(io.BytesIO(file.getvalue())).tolist()
+        return [
+            *out,
+            sizes["data/0"],
+            sizes["data/1"],
+            {k: v.tolist() for k, v in back.items()},
+            again,
+        ]
+
+    assert found(rushlight) == ask(found)
+
+
 class Mine:
     pass
 

@@ -282,6 +282,13 @@ bool is_true(const Tensor& t) {
   return item(t).to<bool>();
 }
 
+// Whether it is another library's array, by DLPack; asked of the type, as for storages.
+static bool lends_memory(PyObject* o) {
+  const bool usual = PyList_CheckExact(o) || PyTuple_CheckExact(o) || PyFloat_CheckExact(o) ||
+                     PyLong_CheckExact(o);
+  return !usual && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__dlpack__");
+}
+
 Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {
   if (is_array(data)) {
     Tensor out = from_array(data, copy);
@@ -290,6 +297,15 @@ Tensor data_of(PyObject* data, std::optional<DType> dtype, bool copy) {
   if (is_storage(data)) {
     const Tensor out = elements_of_storage(data, dtype);
     return copy ? clone(out) : out;
+  }
+  if (lends_memory(data)) {
+    const auto dlpack =
+        py::reinterpret_steal<py::object>(PyImport_ImportModule("rushlight.utils.dlpack"));
+    if (!dlpack) throw py::error_already_set();
+    const py::object made = dlpack.attr("from_dlpack")(py::handle(data));
+    const auto seen = made.cast<Tensor>();
+    const Tensor out = dtype ? to(seen, *dtype) : seen;
+    return copy && &out.storage() == &seen.storage() ? clone(out) : out;
   }
   return from_sequence(data, dtype);
 }

@@ -27,6 +27,7 @@ from rushlight._serialization.settings import (
     set_crc32_options,
     set_default_load_endianness,
     set_default_mmap_options,
+    skip_data,
 )
 from rushlight._utils import _get_layout as _get_layout  # which files name here
 
@@ -50,6 +51,7 @@ __all__ = [
     "set_crc32_options",
     "set_default_load_endianness",
     "set_default_mmap_options",
+    "skip_data",
     "validate_cuda_device",
 ]
 

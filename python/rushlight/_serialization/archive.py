@@ -8,6 +8,7 @@ import sys
 
 from rushlight import _C
 from rushlight._serialization.allowlist import Refused
+from rushlight._serialization.settings import skips_data
 from rushlight._serialization.zip_writer import ALIGNMENT, ZipWriter
 from rushlight._storage_types import StorageType
 from rushlight.storage import TypedStorage, UntypedStorage
@@ -32,7 +33,8 @@ def write_archive(obj, write, name, pickle_module, protocol, byteorder=True, res
     if byteorder:
         archive.record("byteorder", sys.byteorder.encode())
     for key, (storage, _) in storages.by_key.items():
-        archive.record(f"data/{key}", memory_of(storage))
+        content = b"\0" * storage.nbytes() if skips_data() else memory_of(storage)
+        archive.record(f"data/{key}", content)
     archive.close()
 
 

@@ -11,6 +11,7 @@ import sys
 from rushlight import _C
 from rushlight._serialization.allowlist import Refused
 from rushlight._serialization.archive import check_storage_id, memory_of, new_storage, swap_bytes
+from rushlight._serialization.settings import skips_data
 from rushlight._serialization.zip_reader import fill
 from rushlight._utils import SparseLater, storage_was_filled
 from rushlight.storage import TypedStorage, UntypedStorage
@@ -21,6 +22,8 @@ PROTOCOL_VERSION = 1001
 
 def write_legacy(obj, file, pickle_module, protocol):
     """Writes ``obj`` in the old format to a file object."""
+    if skips_data():
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
     from rushlight._serialization.pickler import Storages, make_pickler
 
     storages = Storages(lambda storage: str(storage._cdata))

@@ -6,8 +6,10 @@ Note: a setting that would change what is written or read here, and does not, is
 import enum
 import mmap
 import warnings
+from _thread import _local
 
 _settings = {"endianness": None, "crc32": True}
+_this_thread = _local()
 
 
 class SourceChangeWarning(Warning):
@@ -96,6 +98,36 @@ class set_default_mmap_options:
 
     def __exit__(self, *_):
         pass
+
+
+class skip_data:
+    """In a ``with`` block, files are saved with room for the tensors' elements, which are zeros.
+
+    Args:
+        materialize_fake_tensors: accepted; there are no fake tensors.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with torch.serialization.skip_data():
+        ...     torch.save(torch.ones(2), file)
+        >>> torch.load(io.BytesIO(file.getvalue()))
+        tensor([0., 0.])
+    """
+
+    def __init__(self, materialize_fake_tensors=False):
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self):
+        self._before, _this_thread.skips = skips_data(), True
+
+    def __exit__(self, *_):
+        _this_thread.skips = self._before
+
+
+def skips_data():
+    """Whether the elements of tensors are left out of files."""
+    return getattr(_this_thread, "skips", False)
 
 
 def check_module_version_greater_or_equal(module, req_version_tuple, error_if_malformed=True):

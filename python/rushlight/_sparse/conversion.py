@@ -161,6 +161,15 @@ def clone(input, *, memory_format=None):
     return coordinates(input._i.clone(), values, input._size, input._coalesced, "CloneBackward0")
 
 
+def _without_entries(x, values):
+    """x on the device meta, where it has no entries, as in torch."""
+    if isinstance(x, Compressed):
+        parts = x._c.to("meta"), x._p[:0].to("meta")
+        return compressed(type(x), *parts, values[:0], x._size, "ToCopyBackward0")
+    indices = x._i[:, :0].to("meta")
+    return coordinates(indices, values[:0], x._size, x._coalesced, "ToCopyBackward0")
+
+
 def _moved(x, device, dtype, copy=False, non_blocking=False):
     dtype = x._v.dtype if dtype is None else dtype
     device = x._v.device if device is None else _C.device(device)
@@ -168,10 +177,7 @@ def _moved(x, device, dtype, copy=False, non_blocking=False):
     if values is x._v:
         return x
     if device.type == "meta":
-        raise NotImplementedError(
-            "Cannot copy out of meta tensor; no data!\n"
-            "there are no sparse tensors on the device meta"
-        )
+        return _without_entries(x, values)
     parts = [vars(x)[name].to(values.device, copy=copy)
              for name in ("_i", "_c", "_p") if name in vars(x)]  # fmt: skip
     node = "ToCopyBackward0"

@@ -271,7 +271,15 @@ def numpy(input, *args, **kwargs):
     )
 
 
-@rule("storage untyped_storage _typed_storage is_shared share_memory_ set_ is_set_to dlpack")
+@rule("dlpack")
+def dlpack(input, *args, **kwargs):
+    """Not there."""
+    raise BufferError(
+        "Can't export tensors with layout other than torch.strided\nlend x.to_dense() instead"
+    )
+
+
+@rule("storage untyped_storage _typed_storage is_shared share_memory_ set_ is_set_to")
 def storage(input, *args, **kwargs):
     """Not there."""
     raise NotImplementedError("Cannot access storage of SparseTensorImpl\nuse x.values()")

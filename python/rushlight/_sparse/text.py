@@ -6,6 +6,8 @@ from rushlight._tensor_str import PRINT_OPTS, _contents, _reads_as_itself, with_
 def _part(name, tensor, start):
     head = f"{name}=tensor("
     shown = tensor.detach()
+    if shown.device.type == "meta":
+        return f"{head}..., size={tuple(shown.shape)})"
     text = head + (_contents(shown, start + len(head)) if shown.numel() else "[]")
     if not shown.numel():
         text += f", size={tuple(shown.shape)}"
@@ -28,7 +30,9 @@ def text(x):
     device, dtype = x._v.device, x._v.dtype
     if device.type != "cpu":
         suffixes.append(f"device='{device}'")
-    suffixes += [f"size={tuple(x._size)}", f"nnz={x._v.shape[0]}"]
+    suffixes.append(f"size={tuple(x._size)}")
+    if device.type != "meta":
+        suffixes.append(f"nnz={x._v.shape[0]}")
     if not _reads_as_itself(dtype):
         suffixes.append(f"dtype={dtype}")
     suffixes.append(f"layout=torch.{x.layout_name}")

@@ -58,6 +58,11 @@ def _lend(tensor, stream, max_version, dl_device, copy):
         raise AssertionError("stream should be None on cpu.")
     if tensor.device.type == "meta":
         raise BufferError("Cannot pack tensors on meta")
+    if tensor.dtype.itemsize == 1 and tensor.dtype.is_floating_point:
+        raise BufferError(
+            f"Can't export tensors of {tensor.dtype}: its name in DLPack is too new to be read\n"
+            "lend tensor.view(torch.uint8) instead"
+        )
     wanted = _device_of(tensor) if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted[0] not in _OF_CPU:
         raise BufferError(
@@ -86,14 +91,14 @@ def to_dlpack(tensor):
     Shape: any.
 
     Raises:
-        BufferError: for a tensor that requires grad or is on a GPU.
+        BufferError: for a tensor that is sparse or on a GPU.
 
     >>> torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.ones(2)))
     tensor([1., 1.])
     """
     if not isinstance(tensor, _C.Tensor):
         raise TypeError(f"to_dlpack(): argument must be Tensor, not {type(tensor).__name__}")
-    return _lend(tensor, None, None, None, None)
+    return _lend(tensor.detach(), None, None, None, None)
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):

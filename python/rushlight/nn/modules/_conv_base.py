@@ -19,7 +19,7 @@ class _ConvNd(Module):
 
     bias: _C.Tensor | None
     in_channels: int
-    _reversed_padding_repeated_twice: list[int]
+    _reversed_padding_repeated_twice: list[int] | tuple[int, ...]
     out_channels: int
     kernel_size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -82,13 +82,13 @@ class _ConvNd(Module):
 
     def _edges(self):
         """`padding` as nn.functional.pad takes it: last dimension first, left and right."""
+        if not isinstance(self.padding, str):
+            # Of any length: the operation refuses a wrong one by its name.
+            return tuple(size for size in reversed(self.padding) for _ in range(2))
         edges = []
         for i in reversed(range(len(self.kernel_size))):
-            if self.padding == "same":
-                total = self.dilation[i] * (self.kernel_size[i] - 1)
-                edges += [total // 2, total - total // 2]
-            else:
-                edges += [0 if self.padding == "valid" else self.padding[i]] * 2
+            total = self.dilation[i] * (self.kernel_size[i] - 1) if self.padding == "same" else 0
+            edges += [total // 2, total - total // 2]
         return edges
 
     def reset_parameters(self):
