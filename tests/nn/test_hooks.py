@@ -160,3 +160,16 @@ def test_hooks_before_loading_are_pickled():
         assert other.seen == 2
     assert not hasattr(layer, "seen")
     assert "_is_full_backward_hook" not in copy.deepcopy(rushlight.nn.Linear(1, 1)).__dict__
+
+
+@pytest.mark.filterwarnings("error")
+def test_pre_hooks_alone_do_not_warn(on_device):
+    """Only where no input requires grad; hooks of the gradient of the inputs are not needed."""
+    torch = rushlight
+    layer = torch.nn.Linear(2, 3)
+    layer.register_full_backward_pre_hook(lambda module, grads: (grads[0] * 2,))
+    x = torch.ones(1, 2, requires_grad=True)
+    layer(x).sum().backward()
+    assert x.grad.tolist() == (2 * layer.weight.sum(0, keepdim=True)).tolist()
+    with pytest.raises(UserWarning, match="no inputs require gradients"):
+        layer(torch.ones(1, 2)).sum().backward()

@@ -44,6 +44,7 @@ class BackwardHook:
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.input_indices = None
+        self.no_input_wants = True
         self.n_inputs = -1
         self.grad_outputs = None
 
@@ -58,6 +59,7 @@ class BackwardHook:
         self.n_inputs = len(args)
         indices = [i for i, a in enumerate(args) if isinstance(a, _C.Tensor)]
         wants = _C.is_grad_enabled() and any(args[i].requires_grad for i in indices)
+        self.no_input_wants = not wants
         if not wants or not self.hooks:
             return args
         self.input_indices = indices
@@ -97,7 +99,7 @@ class BackwardHook:
             if changed is not None:
                 grads = _as_tuple(changed, "pre hook", len(grads))
         self.grad_outputs = grads
-        if self.input_indices is None:
+        if self.no_input_wants:
             warnings.warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients. The hook is given None for each.",
@@ -113,6 +115,7 @@ class BackwardHook:
                         "Backward hook for Modules where no input requires gradient should "
                         "always return None or None for all gradients."
                     )
+        if self.input_indices is None:
             self.grad_outputs = None
         return tuple(grads[i] for i in self.output_indices)
 
