@@ -17,7 +17,7 @@ TORCH = {
     "rushlight._linalg.top_level_products": "chain_matmul cross dist inner matrix_exp matrix_power renorm vander vdot",
     "rushlight._losses": "binary_cross_entropy_with_logits cosine_embedding_loss frobenius_norm grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss nuclear_norm poisson_nll_loss triplet_margin_loss",
     "rushlight._lowrank": "pca_lowrank svd_lowrank",
-    "rushlight._private_ops": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _grouped_mm _log_softmax_backward_data _shape_as_tensor _softmax_backward_data native_channel_shuffle",
+    "rushlight._private_ops": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _grouped_mm _int_mm _log_softmax_backward_data _shape_as_tensor _softmax_backward_data native_channel_shuffle",
     "rushlight._sparse.compressed": "sparse_compressed_tensor sparse_csc_tensor sparse_csr_tensor",
     "rushlight._sparse.construction": "sparse_coo_tensor",
     "rushlight._sparse.methods": "dsmm hsmm hspmm resize_as_sparse_ saddmm smm spmm sspaddmm",

@@ -160,6 +160,40 @@ def _grouped_mm(
     return _C._nn.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
+@op("torch", out=True, exact=True, differentiable=False)
+def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices of integers of 8 bits, in int32.
+
+    Args:
+        mat2: the second factor, of int8.
+
+    Shape:
+        input: (N, K) of int8 or uint8; mat2: (K, M); the result: (N, M).
+
+    >>> torch._int_mm(torch.full((1, 2), 100, dtype=torch.int8), torch.ones(2, 1, dtype=torch.int8))
+    tensor([[200]], dtype=torch.int32)
+    """
+    if input.dtype not in (_C.int8, _C.uint8):
+        raise RuntimeError(
+            f"int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got {input.dtype}"
+        )
+    if mat2.dtype is not _C.int8:
+        raise RuntimeError(
+            f"int_mm_out_cpu: Expected mat2 dtype to be of type int8 but got {mat2.dtype}"
+        )
+    for name, factor in (("self", input), ("mat2", mat2)):
+        if factor.dim() != 2:
+            raise RuntimeError(
+                f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {factor.dim()}"
+            )
+    if input.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
+            f"{input.shape[1]} and {mat2.shape[0]}"
+        )
+    return _C.mm(input.int(), mat2.int())
+
+
 @op("torch", "nn.functional")
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """channel_shuffle() by another name.

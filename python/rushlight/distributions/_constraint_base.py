@@ -14,7 +14,7 @@ class Constraint:
     is_discrete = False
 
     def __repr__(self):
-        given = ", ".join(f"{k}={v}" for k, v in vars(self).items())
+        given = ", ".join(f"{k}={v}" for k, v in vars(self).items() if k[0] != "_")
         return f"{type(self).__name__.lstrip('_')}({given})"
 
     def check(self, value):

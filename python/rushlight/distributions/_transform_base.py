@@ -184,7 +184,7 @@ class ComposeTransform(Transform):
         if not self.parts:
             return constraints.real
         own = self.parts[0].domain
-        return constraints.independent(own, self._dims()[0] - own.event_dim)
+        return constraints._over_last(own, self._dims()[0] - own.event_dim)
 
     @property
     def codomain(self):
@@ -192,7 +192,7 @@ class ComposeTransform(Transform):
         if not self.parts:
             return constraints.real
         own = self.parts[-1].codomain
-        return constraints.independent(own, self._dims()[-1] - own.event_dim)
+        return constraints._over_last(own, self._dims()[-1] - own.event_dim)
 
     @property
     def bijective(self):

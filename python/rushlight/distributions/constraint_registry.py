@@ -27,9 +27,8 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint):
-        for kind in type(constraint).__mro__:
-            if kind in self._registry:
-                return self._registry[kind](constraint)
+        if type(constraint) in self._registry:
+            return self._registry[type(constraint)](constraint)
         raise NotImplementedError(
             f"Cannot transform {type(constraint).__name__} constraints\nregister a factory for them"
         )
@@ -64,9 +63,7 @@ _register(lambda constraint: transforms.identity_transform, constraints.real)
 _register(
     lambda constraint: transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
-    )
-    if constraint.lower_bound != 0
-    else transforms.ExpTransform(),
+    ),
     constraints.positive, constraints.nonnegative,
 )  # fmt: skip
 _register(
@@ -94,10 +91,8 @@ transform_to.register(
     constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform()
 )
 _register(lambda constraint: transforms.CorrCholeskyTransform(), constraints.corr_cholesky)
-_register(
-    lambda constraint: transforms.PositiveDefiniteTransform(),
-    constraints.positive_definite, constraints.positive_semidefinite,
-)  # fmt: skip
+for _matrix in (constraints.positive_definite, constraints.positive_semidefinite):
+    transform_to.register(_matrix, lambda constraint: transforms.PositiveDefiniteTransform())
 for _registry in (biject_to, transform_to):
     _joined(_registry)
     _registry.register(constraints.real_vector, _inside(_registry))

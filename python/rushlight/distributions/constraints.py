@@ -255,12 +255,21 @@ class _IndependentConstraint(Constraint):
         base_constraint: the constraint of the elements.
         reinterpreted_batch_ndims: the number of last dimensions that are one event.
 
+    Shape: check(value) has the shape of value without reinterpreted_batch_ndims dimensions.
+
     >>> C = torch.distributions.constraints
     >>> C.independent(C.positive, 1).check(torch.tensor([1.0, -1.0]))
     tensor(False)
     """
 
     def __init__(self, base_constraint, reinterpreted_batch_ndims):
+        if not isinstance(base_constraint, Constraint):
+            raise AssertionError(f"Expected Constraint, got {type(base_constraint)}")
+        if not isinstance(reinterpreted_batch_ndims, int) or reinterpreted_batch_ndims < 0:
+            raise AssertionError(
+                f"reinterpreted_batch_ndims must be an int of 0 or more, got "
+                f"{reinterpreted_batch_ndims!r}"
+            )
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
@@ -284,22 +293,12 @@ class _IndependentConstraint(Constraint):
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
-def independent(base_constraint, reinterpreted_batch_ndims):
-    """A constraint on vectors and matrices from one on their elements.
+independent = _IndependentConstraint
 
-    Args:
-        base_constraint: the constraint of the elements.
-        reinterpreted_batch_ndims: the number of last dimensions that are one event.
 
-    Shape: check(value) has the shape of value without reinterpreted_batch_ndims dimensions.
-
-    >>> C = torch.distributions.constraints
-    >>> C.independent(C.positive, 1).check(torch.tensor([1.0, -1.0]))
-    tensor(False)
-    """
-    if not reinterpreted_batch_ndims:
-        return base_constraint
-    return _IndependentConstraint(base_constraint, reinterpreted_batch_ndims)
+def _over_last(base_constraint, count):
+    """The constraint of events with `count` more dimensions: itself if there are none."""
+    return independent(base_constraint, count) if count else base_constraint
 
 
 class _Multinomial(Constraint):

@@ -44,7 +44,7 @@ class Independent(Distribution):
     @constraints.dependent_property
     def support(self):
         """That of the distribution within."""
-        return constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims)
+        return constraints._over_last(self.base_dist.support, self.reinterpreted_batch_ndims)
 
     @property
     def has_rsample(self):

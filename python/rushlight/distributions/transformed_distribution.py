@@ -80,7 +80,7 @@ class TransformedDistribution(Distribution):
         if not self.transforms:
             return self.base_dist.support
         support = self.transforms[-1].codomain
-        return constraints.independent(support, len(self._event_shape) - support.event_dim)
+        return constraints._over_last(support, len(self._event_shape) - support.event_dim)
 
     def sample(self, sample_shape=()):
         """Mapped draws, without gradient."""

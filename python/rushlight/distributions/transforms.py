@@ -270,7 +270,7 @@ class AffineTransform(Transform):
     @property
     def domain(self):
         """Real numbers."""
-        return constraints.independent(constraints.real, self._event_dim)
+        return constraints._over_last(constraints.real, self._event_dim)
 
     codomain = domain
 
