@@ -9,7 +9,14 @@ from .. import transforms as _v1
 from . import functional
 from ._boxes import converted
 from ._kernels import plain
-from ._transform import RandomApplyTransform, Transform, boxes_of, size_of
+from ._transform import (
+    RandomApplyTransform,
+    Transform,
+    boxes_of,
+    fill_of,
+    size_of,
+    takes_fills,
+)
 
 __all__ = [
     "CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomIoUCrop", "RandomResize",
@@ -59,14 +66,17 @@ class CenterCrop(Transform, _v1.CenterCrop):
         return functional.center_crop(inpt, self.size)
 
 
+@takes_fills
 class Pad(Transform, _v1.Pad):
     """With a border; the arguments are v1's."""
 
     def transform(self, inpt, params):
         """Padded."""
-        return functional.pad(inpt, self.padding, self.fill, self.padding_mode)
+        fill = fill_of(inpt, self.fill) if isinstance(self.fill, dict) else self.fill
+        return functional.pad(inpt, self.padding, fill, self.padding_mode)
 
 
+@takes_fills
 class RandomCrop(Transform, _v1_random.RandomCrop):
     """A rectangle at a random position; the arguments are v1's."""
 
@@ -95,7 +105,7 @@ class RandomCrop(Transform, _v1_random.RandomCrop):
     def transform(self, inpt, params):
         """Padded and cropped."""
         if any(params["padding"]):
-            fill = 0 if isinstance(inpt, tv_tensors.Mask) else self.fill
+            fill = fill_of(inpt, self.fill)
             inpt = functional.pad(inpt, params["padding"], fill, self.padding_mode)
         return functional.crop(inpt, *params["place"])
 
@@ -114,6 +124,7 @@ class RandomResizedCrop(Transform, _v1_random.RandomResizedCrop):
         )
 
 
+@takes_fills
 class RandomRotation(Transform, _v1_random.RandomRotation):
     """Rotated by a random angle; the arguments are v1's."""
 
@@ -123,12 +134,13 @@ class RandomRotation(Transform, _v1_random.RandomRotation):
 
     def transform(self, inpt, params):
         """Rotated."""
-        fill = 0 if isinstance(inpt, tv_tensors.Mask) else self.fill
+        fill = fill_of(inpt, self.fill)
         return functional.rotate(
             inpt, params["angle"], self.interpolation, self.expand, self.center, fill
         )
 
 
+@takes_fills
 class RandomZoomOut(RandomApplyTransform):
     """The image at a random place in a larger one, with probability p.
 
@@ -158,7 +170,7 @@ class RandomZoomOut(RandomApplyTransform):
 
     def transform(self, inpt, params):
         """Padded."""
-        fill = 0 if isinstance(inpt, tv_tensors.Mask) else self.fill
+        fill = fill_of(inpt, self.fill)
         return functional.pad(inpt, params["padding"], fill)
 
 

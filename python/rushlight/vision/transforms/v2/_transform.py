@@ -1,5 +1,8 @@
 """What transforms of samples share: a sample is an image, or anything that holds some."""
 
+import functools
+import inspect
+
 import rushlight
 from rushlight import nn
 from rushlight.utils import _pytree
@@ -14,6 +17,38 @@ def is_image(inpt):
     if isinstance(inpt, tv_tensors.TVTensor):
         return isinstance(inpt, tv_tensors.Image | tv_tensors.Video)
     return is_pil_image(inpt) or isinstance(inpt, rushlight.Tensor)
+
+
+def takes_fills(cls):
+    """A class whose `fill` may also be a dict: values by kinds of parts, "others" for the rest."""
+    plain = cls.__init__
+
+    @functools.wraps(plain)
+    def __init__(self, *args, **kwargs):
+        if not any(isinstance(given, dict) for given in (*args, *kwargs.values())):
+            plain(self, *args, **kwargs)
+            return
+        bound = inspect.signature(plain).bind(self, *args, **kwargs)
+        fill = bound.arguments.get("fill")
+        if isinstance(fill, dict):
+            bound.arguments["fill"] = 0
+        plain(*bound.args, **bound.kwargs)
+        if isinstance(fill, dict):
+            self.fill = fill
+
+    cls.__init__ = __init__
+    return cls
+
+
+def fill_of(inpt, fill):
+    """What comes into view of one part of a sample."""
+    if isinstance(fill, dict):
+        for kind in (*type(inpt).__mro__, "others"):
+            if kind in fill:
+                return fill[kind]
+        made = getattr(fill, "default_factory", None)  # of a defaultdict
+        return 0 if made is None else made()
+    return 0 if isinstance(inpt, tv_tensors.Mask) else fill
 
 
 class Transform(nn.Module):

@@ -1,18 +1,14 @@
 """RandomAffine, RandomPerspective, ElasticTransform and GaussianBlur of samples."""
 
-from ... import tv_tensors
 from .. import elastic as _v1_elastic
 from .. import random_warps as _v1
 from . import functional
-from ._transform import RandomApplyTransform, Transform, size_of
+from ._transform import RandomApplyTransform, Transform, fill_of, size_of, takes_fills
 
 __all__ = ["ElasticTransform", "GaussianBlur", "RandomAffine", "RandomPerspective"]
 
 
-def _fill(inpt, fill):
-    return 0 if isinstance(inpt, tv_tensors.Mask) else fill
-
-
+@takes_fills
 class RandomAffine(Transform, _v1.RandomAffine):
     """Rotated, moved, scaled and sheared at random; the arguments are v1's."""
 
@@ -24,10 +20,11 @@ class RandomAffine(Transform, _v1.RandomAffine):
 
     def transform(self, inpt, params):
         """Changed."""
-        fill = _fill(inpt, self.fill)
+        fill = fill_of(inpt, self.fill)
         return functional.affine(inpt, *params["drawn"], self.interpolation, fill, self.center)
 
 
+@takes_fills
 class RandomPerspective(RandomApplyTransform, _v1.RandomPerspective):
     """As it is seen from a random place, with probability p; the arguments are v1's."""
 
@@ -44,7 +41,7 @@ class RandomPerspective(RandomApplyTransform, _v1.RandomPerspective):
 
     def transform(self, inpt, params):
         """Changed."""
-        fill = _fill(inpt, self.fill)
+        fill = fill_of(inpt, self.fill)
         return functional.perspective(inpt, *params["corners"], self.interpolation, fill)
 
 
@@ -60,6 +57,7 @@ class GaussianBlur(Transform, _v1.GaussianBlur):
         return functional.gaussian_blur(inpt, list(self.kernel_size), params["sigma"])
 
 
+@takes_fills
 class ElasticTransform(Transform, _v1_elastic.ElasticTransform):
     """Each pixel moved by its own, smoothed, random displacement; the arguments are v1's."""
 
@@ -70,5 +68,6 @@ class ElasticTransform(Transform, _v1_elastic.ElasticTransform):
 
     def transform(self, inpt, params):
         """Changed."""
-        fill = _fill(inpt, self.fill if len(self.fill) > 1 else self.fill[0])
+        fill = self.fill[0] if len(self.fill) == 1 and isinstance(self.fill, list) else self.fill
+        fill = fill_of(inpt, fill)
         return functional.elastic(inpt, params["displacement"], self.interpolation, fill)

@@ -151,9 +151,17 @@ def pad(inpt, padding, fill=0, padding_mode="constant"):
     Args:
         inpt: PIL image or tensor of any kind.
         padding: for all sides, for left and right and for top and bottom, or for each.
-        fill: the border's value.
+        fill: the border's value, or one for each channel.
         padding_mode: "constant", "edge", "reflect" or "symmetric".
     """
+    if isinstance(fill, tuple | list) and len(fill) > 1 and not is_pil_image(inpt):
+        if padding_mode != "constant" or len(fill) != inpt.shape[-3]:
+            raise ValueError(
+                f"Padding mode '{padding_mode}' of {inpt.shape[-3]} channels is not supported with "
+                f"a fill of {len(fill)} values\ngive one value, or one for each channel"
+            )
+        channels = zip(inpt.split(1, -3), fill, strict=True)
+        return rushlight.cat([_v1.pad(c, padding, value) for c, value in channels], -3)
     return _v1.pad(inpt, padding, 0 if fill is None else fill, padding_mode)
 
 
