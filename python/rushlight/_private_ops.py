@@ -181,11 +181,11 @@ def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
         raise RuntimeError(
             f"int_mm_out_cpu: Expected mat2 dtype to be of type int8 but got {mat2.dtype}"
         )
-    for name, factor in (("self", input), ("mat2", mat2)):
-        if factor.dim() != 2:
-            raise RuntimeError(
-                f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {factor.dim()}"
-            )
+    if input.dim() != 2 or mat2.dim() != 2:
+        name, found = ("self", input) if input.dim() != 2 else ("mat2", mat2)
+        raise RuntimeError(
+            f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {found.dim()}"
+        )
     if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(
             "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "

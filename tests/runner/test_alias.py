@@ -241,3 +241,23 @@ def test_distributions_grow_under_the_alias(tmp_path):
         print(Own(0.0, 1.0).expand((2,)).loc.shape, D.LogNormal(0.0, 1.0).expand((3,)).loc.shape)
     """
     assert output(tmp_path, source) == "torch.Size([2]) torch.Size([3])\n"
+
+
+def test_functions_have_their_rules_under_vmap_and_in_lists_of_models(tmp_path):
+    """What looks up a function by its module finds it under both names."""
+    source = """
+        import warnings
+        import torch, torchvision
+        from torchvision import models
+        warnings.simplefilter("error")
+        x = torch.ones(3, 5)
+        print(torch.vmap(torch.nn.functional.mse_loss)(x, x * 3).tolist())
+        print(torch.nn.functional.relu(torch.eye(2).to_sparse()).is_sparse)
+        print(len(models.list_models(module=models.segmentation, include="fcn*")))
+        print("resnet18" in models.list_models(module=models))
+        layer = torch.nn.Linear(5, 2)
+        layer.register_full_backward_hook(lambda module, grads, outer: None)
+        print(torch.func.grad(lambda x: layer(x).sum())(x).shape)
+    """
+    shown = "[4.0, 4.0, 4.0]\nTrue\n2\nTrue\ntorch.Size([3, 5])\n"
+    assert output(tmp_path, source) == shown

@@ -20,7 +20,7 @@ def applied(base, cls, args):
 
 
 def _computed(level, base, cls, args):
-    if cls.__module__.startswith("rushlight."):
+    if cls.__module__.startswith(("rushlight.", "torch.")):  # the latter by the alias
         return _by_element(level, cls, args)
     if cls.setup_context is base.setup_context:
         raise RuntimeError(

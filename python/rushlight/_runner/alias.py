@@ -4,7 +4,7 @@
 # only the modules that carry a version are copies, as their __version__ is torch's.
 import importlib.machinery
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 
 from .._C import _find_names_by, _finder_of_names
 from .._table import SHORT_VERSION, absent
@@ -28,7 +28,13 @@ PRIVATE = (
     "torch.vision", "torch._runner", "torch._importable", "torch._demo", "torch._version",
     "torch.__main__", "torch.pytest",
 )  # fmt: skip
-FUNCTIONS = (FunctionType, BuiltinFunctionType)
+# The modules whose functions pickles of tensors name.
+REBUILDING = (
+    "rushlight._utils",
+    "rushlight._tensor",
+    "rushlight.storage",
+    "rushlight.serialization",
+)
 
 
 def real_name(alias: str) -> str:
@@ -202,20 +208,20 @@ def say_what_is_absent(module: ModuleType) -> None:
 
 def speak_as_torch(module: ModuleType) -> None:
     """What a module of ours says in a program that imports it as torch: of missing names, and in
-    print(type(x)). The program's own pickles name our classes and functions so, too."""
+    print(type(x)). The program's own pickles name our classes so, and what rebuilds tensors."""
     say_what_is_absent(module)
+    rebuilding = module.__name__ in REBUILDING
     for value in list(vars(module).values()):
-        if isinstance(value, type):
-            home = vars(value).get("__module__")
-        else:
-            home = value.__module__ if isinstance(value, FUNCTIONS) else None
+        home = vars(value).get("__module__") if isinstance(value, type) else None
+        if rebuilding and isinstance(value, FunctionType):
+            home = value.__module__
         if isinstance(home, str) and f"{home}.".startswith("rushlight."):
             alias = alias_name(home)
             try:
                 value.__module__ = alias
             except TypeError:
                 continue  # a type that cannot be changed
-            if isinstance(value, FUNCTIONS):
+            if not isinstance(value, type):
                 continue
             # Where typing.get_type_hints() looks for the names in a class's annotations.
             its_own = home == module.__name__ and "__annotations__" in vars(value)
