@@ -6,12 +6,14 @@ They are called by their name, torch.ops.namespace.name, or as what custom_op() 
 import inspect
 
 from rushlight._library_schema import infer_schema, signature_of
+from rushlight._opcheck import opcheck
 from rushlight._ops import Operator, OpOverload, operators, ops
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "impl",
-    "impl_abstract", "infer_schema", "register_autocast", "register_autograd", "register_fake",
-    "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton",
+    "impl_abstract", "infer_schema", "opcheck", "register_autocast", "register_autograd",
+    "register_fake", "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op",
+    "wrap_triton",
 ]  # fmt: skip
 _KEYS = {
     "CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": "default",

@@ -185,7 +185,7 @@ NAMES = {
         ("class", "script", "TopLevelTracedModule TracedModule"),
         ("nothing", "script", "_trace_module_map"),
     ),
-    "library": (("raises", "dispatch", "get_ctx opcheck"),),
+    "library": (("raises", "dispatch", "get_ctx"),),
     "masked": (
         ("class", "nested", "MaskedTensor"),
         ("raises", "nested", "masked_tensor as_masked_tensor"),
