@@ -25,10 +25,11 @@ void keep(const View& out, const View& in, const Triangle& t) {
       S *kept = nullptr, *zeros = nullptr;
       const S* from_kept = nullptr;
       std::int64_t held = 0, empty = 0;
+      const auto copy_some = [&](std::int64_t a, std::int64_t b) {
+        copy_run(kept + a * to_step, to_step, from_kept + a * from_step, from_step, b - a);
+      };
       const auto copy_held = [&] {
-        serial_for(held, [&](std::int64_t a, std::int64_t b) {
-          copy_run(kept + a * to_step, to_step, from_kept + a * from_step, from_step, b - a);
-        });
+        held <= kGrain ? copy_some(0, held) : serial_for(held, copy_some);
       };
       const auto copy = [&](S* to, const S* from, std::int64_t n) {
         if (to != kept + held * to_step || from != from_kept + held * from_step) {
@@ -37,13 +38,14 @@ void keep(const View& out, const View& in, const Triangle& t) {
         }
         held += n;
       };
+      const auto fill_some = [&](std::int64_t a, std::int64_t b) {
+        if (to_step == 1)
+          std::fill_n(zeros + a, b - a, S(0));
+        else
+          for (std::int64_t i = a; i < b; ++i) zeros[i * to_step] = S(0);
+      };
       const auto fill = [&] {
-        serial_for(empty, [&](std::int64_t a, std::int64_t b) {
-          if (to_step == 1)
-            std::fill_n(zeros + a, b - a, S(0));
-          else
-            for (std::int64_t i = a; i < b; ++i) zeros[i * to_step] = S(0);
-        });
+        empty <= kGrain ? fill_some(0, empty) : serial_for(empty, fill_some);
       };
       const auto zero = [&](S* to, std::int64_t n) {
         if (to != zeros + empty * to_step) {
