@@ -210,11 +210,15 @@ def check_bfloat16(call, given, options):
 
 
 WINDOWS = {  # of which a matrix is made: large kernels of few channels, patches, volumes
-    "a stem": ((3, 23, 70), (64, 7, 7), dict(stride=2, padding=3)),
-    "far apart": ((2, 19, 90), (64, 5, 9), dict(stride=(3, 1), padding=(5, 8), dilation=(1, 2))),
-    "patches": ((3, 24, 36), (128, 12, 12), dict(stride=12)),
-    "a row": ((1, 500), (64, 80), dict(stride=4, padding=7)),
-    "a volume": ((3, 4, 9, 40), (64, 3, 3, 3), dict(stride=(2, 1, 1), padding=(2, 1, 1))),
+    "a stem": ((3, 23, 70), (64, 7, 7), {"stride": 2, "padding": 3}),
+    "far apart": (
+        (2, 19, 90),
+        (64, 5, 9),
+        {"stride": (3, 1), "padding": (5, 8), "dilation": (1, 2)},
+    ),
+    "patches": ((3, 24, 36), (128, 12, 12), {"stride": 12}),
+    "a row": ((1, 500), (64, 80), {"stride": 4, "padding": 7}),
+    "a volume": ((3, 4, 9, 40), (64, 3, 3, 3), {"stride": (2, 1, 1), "padding": (2, 1, 1)}),
 }
 
 
