@@ -84,7 +84,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t paddi
   {
     const GradMode off(false);
     flat = reshape(contiguous(indices), {-1});
-    if (count != 0 && !out.device().is_meta()) {
+    if (count < sizes[0] && !weight.is_contiguous() && !out.device().is_meta()) {
+      // Not all of a table that would have to be copied.
+      out = reshape(index_select(detach(weight), 0, flat), shape);
+    } else if (count != 0 && !out.device().is_meta()) {
       const Tensor table = contiguous(weight);
       const View w = dense_view(table, out.dtype(), sizes), i = dense_view(flat, kind, count),
                  o = view_of(out);
@@ -158,13 +161,13 @@ Tensor one_hot(const Tensor& tensor, std::int64_t num_classes) {
       fail<RuntimeError>("Class values must be non-negative.");
     largest = element(amax(dense, {}, false), 0).as_int();
   }
-  if (num_classes < 0) {
-    if (dense.numel() == 0)
-      fail<RuntimeError>("Can not infer total number of classes from empty tensor.");
-    num_classes = checked_add(largest, 1);
-  }
-  if (num_classes == 0 && dense.numel() == 0) fail<RuntimeError>("num_classes should be positive");
-  if (largest >= num_classes) fail<RuntimeError>("Class values must be smaller than num_classes.");
+  if (num_classes <= 0 && dense.numel() == 0)
+    fail<RuntimeError>("Can not infer total number of classes from empty tensor.\none_hot(): ",
+                       describe("tensor", dense), ": give num_classes");
+  if (num_classes == -1) num_classes = checked_add(largest, 1);
+  if (largest >= num_classes)
+    fail<RuntimeError>("Class values must be smaller than num_classes.\none_hot(): the largest is ",
+                       largest, ", and num_classes=", num_classes);
   Shape shape = dense.shape();
   shape.push_back(num_classes);
   Tensor out = zeros(shape, DType::int64, tensor.device());

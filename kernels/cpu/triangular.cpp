@@ -74,7 +74,12 @@ void indices(const View& out, const Triangle& t) {
   std::int64_t* const columns = rows + out.sizes[1];
   const std::int64_t grain =
       std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(t.columns, 1));
-  parallel_for(t.rows, grain, [&](std::int64_t row, std::int64_t past) {
+  // The rows that hold something: of others there may be more than memory has elements.
+  const auto row_of = [&](std::int64_t row) { return std::clamp<std::int64_t>(row, 0, t.rows); };
+  const std::int64_t first = t.lower ? row_of(-t.diagonal) : 0,
+                     last = t.lower ? t.rows : row_of(t.columns - t.diagonal);
+  parallel_for(std::max<std::int64_t>(last - first, 0), grain, [&](auto row, auto past) {
+    row += first, past += first;
     for (std::int64_t at = t.count_before(row); row < past; ++row) {
       const std::int64_t begin = t.begin(row), n = t.end(row) - begin;
       std::fill_n(rows + at, n, row);

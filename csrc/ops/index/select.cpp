@@ -21,6 +21,16 @@ Tensor take(const Tensor& input, const Tensor& given) {
   if (input.numel() == 0 && given.numel())
     fail<IndexError>("take(): tried to take from an empty tensor");
   check_flat(given, input);
+  if (!input.is_contiguous() && given.numel() < input.numel()) {  // which is not copied for a few
+    Tensor rest = given;
+    std::vector<Tensor> places(std::size_t(input.dim()));
+    for (int d = input.dim() - 1; d >= 0; --d) {
+      const Scalar size = input->shape[d];
+      places[std::size_t(d)] = apply<Remainder>(rest, size);
+      rest = apply<FloorDivide>(rest, size);
+    }
+    return named(index(input, places), "TakeBackward0");
+  }
   return named(index(reshape(input, {-1}), {given}), "TakeBackward0");
 }
 

@@ -55,20 +55,21 @@ Tensor local_response_norm(const Tensor& input, std::int64_t size, double alpha,
   if (input.numel() == 0) return input;
   if (size < 1)
     fail<RuntimeError>("kernel size should be greater than zero, but got kH: ", size, " kW: 1");
-  const std::int64_t c = input->shape[1], low = size / 2;
+  const Shape sizes = input.shape();  // before another thread can change them
+  const std::int64_t c = sizes[1], low = size / 2;
   const Tensor squares = mul(input, input);
   Tensor average;
   if (low >= c) {  // every window holds all channels
     average = apply<Div>(sum(squares, Shape{1}, true), Scalar(double(size)));
   } else {
-    const std::int64_t n = input->shape[0], plane = input.numel() / (n * c);
+    const std::int64_t n = sizes[0], plane = numel_of(sizes) / (n * c);
     PoolOptions window;
     window.kernel = {size, 1};
     window.stride = {1, 1};
     window.padding = {low, 0};
     const Tensor wide = avg_pool("avg_pool2d", 2, reshape(squares, {n, 1, c, plane}), window);
     // Of an even size there is a window too many at the end.
-    average = reshape(narrow(wide, 2, 0, c), input.shape());
+    average = reshape(narrow(wide, 2, 0, c), sizes);
   }
   const Tensor base = apply<Add>(mul(average, Scalar(alpha)), Scalar(k));
   return div(input, pow(as_input(base), as_input(Scalar(beta))));

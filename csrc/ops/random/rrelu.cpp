@@ -1,5 +1,7 @@
 // rrelu: the slopes are drawn where the input is not positive, in row-major order, without the host
 // learning how many these are.
+#include <cmath>
+
 #include "core/backend.h"
 #include "core/dense_view.h"
 #include "core/unlocked.h"
@@ -33,6 +35,8 @@ PointwiseOp leaky_relu_named(const char* node) {
 
 Tensor rrelu(const Tensor& input, double lower, double upper, bool training, bool inplace,
              const GeneratorRef& g) {
+  if (!std::isfinite(lower)) fail<RuntimeError>("rrelu: lower bound must be finite, got ", lower);
+  if (!std::isfinite(upper)) fail<RuntimeError>("rrelu: upper bound must be finite, got ", upper);
   if (lower > upper)
     fail<RuntimeError>(
         "Lower bound should be less than or equal to the upper bound, but got lower ", lower,

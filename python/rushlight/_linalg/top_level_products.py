@@ -188,9 +188,9 @@ def renorm(input: Tensor, p, dim, maxnorm):
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if input.dim() <= 1:
         raise RuntimeError(

@@ -24,6 +24,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.nn.functional.cosine_similarity(torch.ones(1, 2), torch.ones(1, 2))
     tensor([1.0000])
     """
+    if not eps >= 0:
+        raise RuntimeError(
+            f"eps must be non-negative, got: {eps:g}\ncosine_similarity(): eps is the smallest norm"
+        )
     dtype: Any = _C.promote_types(x1.dtype, x2.dtype)
     # Of float16 and bfloat16 computed in float32, rounded once.
     computed: Any = _C.float32 if dtype in (_C.float16, _C.bfloat16) else dtype
