@@ -49,7 +49,8 @@ Tensor triangle_indices(std::int64_t rows, std::int64_t columns, std::int64_t di
                         Device device) {
   if (rows < 0) fail<RuntimeError>("row must be non-negative, got ", rows);
   if (columns < 0) fail<RuntimeError>("col must be non-negative, got ", columns);
-  checked_mul(rows, columns), checked_add(rows, columns);  // then no sum overflows
+  checked_mul(rows, columns);
+  checked_add(rows, columns);  // then no sum overflows
   const Triangle t = triangle_of(rows, columns, diagonal, lower);
   const std::int64_t count = rows && columns ? t.count_before(rows) : 0;
   Tensor out = empty({2, count}, DType::int64, device);
