@@ -19,7 +19,7 @@ class _ConvNd(Module):
 
     bias: _C.Tensor | None
     in_channels: int
-    _reversed_padding_repeated_twice: list[int] | tuple[int, ...]
+    _reversed_padding_repeated_twice: list[int]
     out_channels: int
     kernel_size: tuple[int, ...]
     stride: tuple[int, ...]
