@@ -291,7 +291,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const std::optio
             check_targets(o);
             const Tensor factor = factor_of(g, s, reduction);
             const View f = view_of(factor), v = input_view(o), t = target_view(o),
-                       e = view_of(s.log_sums), r = view_of(out);
+                       e = view_of(s.log_sums), r = dense_view(out, v.dtype, v.numel);
             const View w = weight_view(o);
             const CrossEntropyKernels& kernels = *backend(input.device()).cross_entropy;
             const Unlocked unlocked(nanoseconds(o),
@@ -312,7 +312,8 @@ static Tensor nll_gradient(const Operands& o, const Sums& s, const Tensor& g, Re
     const GradMode off(false);
     check_targets(o);
     const Tensor factor = factor_of(g, s, reduction);
-    const View f = view_of(factor), t = target_view(o), r = view_of(out);
+    const std::int64_t numel = o.shape.n * o.shape.classes * o.shape.inner;
+    const View f = view_of(factor), t = target_view(o), r = dense_view(out, out.dtype(), numel);
     const View w = weight_view(o);
     const CrossEntropyKernels& kernels = *backend(out.device()).cross_entropy;
     kernels.nll_backward(o.shape, f, t, o.weight ? &w : nullptr, r);

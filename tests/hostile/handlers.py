@@ -4,6 +4,7 @@ as another thread may, but every time."""
 import signal
 
 import rushlight as torch
+import rushlight.vision.ops as boxes
 
 F = torch.nn.functional
 CALLS = []
@@ -28,6 +29,16 @@ LONG = {
         lambda x, n: F.ctc_loss(x, n, [200] * 32, [40] * 32),
         torch.rand(200, 32, 500).log_softmax(2),
         torch.randint(1, 500, (32, 40)),
+    ),
+    "overlaps": lambda: (
+        lambda b, s: boxes.nms(b, s, 0.9999) * 0.0,
+        torch.rand(5000, 4).cumsum(1),
+        torch.rand(5000),
+    ),
+    "smoothed": lambda: (
+        lambda x, n: F.cross_entropy(x.t(), n, label_smoothing=0.1),
+        torch.rand(300, 20000),
+        torch.randint(0, 300, (20000,)),
     ),
     "rows": lambda: (
         lambda w, n: F.embedding(n, w),
