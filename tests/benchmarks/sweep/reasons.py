@@ -115,6 +115,22 @@ REASONS = (
         ("strided",),
     ),
     Reason(
+        ("sum", "mean", "amax", "amin", "sum over rows", "mean over rows", "item"),
+        False,
+        "A thousand rows that are one, in the nearest cache: what a row takes before its first and "
+        "after its last vector, 8 ns of 50, of which PyTorch has less. Of rows that differ memory "
+        "is all of the time.",
+        ("broadcast",),
+    ),
+    Reason(
+        ("cumsum", "cumprod"),
+        False,
+        "Each sum waits for the one before, so PyTorch's takes no longer where elements lie apart. "
+        "Ours walks several lines at once, 0.63 ns an element in place of 0.80, and then waits for "
+        "the second cache: 0.93 and 0.84 (100 x 100 of float64, Zen 4).",
+        ("strided",),
+    ),
+    Reason(
         ("SGD step", "SGD momentum"),
         False,
         "A strided parameter is copied to a dense one and back: two thirds of the time.",
