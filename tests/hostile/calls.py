@@ -90,6 +90,9 @@ def all_calls():
     yield from special.calls()
     yield from passes.CALLS
     yield from threads.CALLS
-    yield from handlers.CALLS
+    # Where memory is misused, AddressSanitizer says so at the access; elsewhere it shows by chance,
+    # in a later call that is not the culprit.
+    if "asan" in os.environ.get("LD_PRELOAD", ""):
+        yield from handlers.CALLS
     yield from with_operands()
     yield from with_wrong_values()
