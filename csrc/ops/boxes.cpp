@@ -55,9 +55,9 @@ Tensor nms(const Tensor& boxes, const Tensor& scores, double iou_threshold) {
                               "'\n", describe("boxes", boxes), ": convert them with .float()");
   report_wait(boxes.device(), "nms()");
   const DType dtype = boxes.dtype() == DType::float64 ? DType::float64 : DType::float32;
-  const Tensor of_boxes = detach(scores);  // whose sizes no other thread changes
+  const Tensor held = detach(scores);  // whose sizes no other thread changes
   const Tensor host = contiguous(to(detach(boxes), dtype, kCpu));
-  const Tensor order = contiguous(argsort(to(of_boxes, kCpu), 0, true));
+  const Tensor order = contiguous(argsort(to(held, kCpu), 0, true));
   const std::int64_t n = order.numel();
   const View corners = dense_view(host, dtype, 4 * n), ranks = view_of(order);
   std::vector<std::int64_t> found;

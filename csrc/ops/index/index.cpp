@@ -440,7 +440,8 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   if (input.dim() > 1) {
     const GradMode off(false);  // torch takes no negative positions here
     constexpr std::int64_t kChecked = 1 << 16;
-    const Tensor host = to(vector, DType::int64);
+    // Its memory is held: a handler of signals may give the program's tensor other data.
+    const Tensor host = detach(to(vector, DType::int64));
     if (host.device().is_cpu()) {
       const View v = view_of(host);
       for (std::int64_t i = 0; i < v.numel; ++i)
