@@ -415,8 +415,10 @@ std::vector<Tensor> run_backward(const std::vector<Tensor>& roots, const std::ve
     pass.await_watched_leaves();
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (!inputs.empty() && !pass.needed.contains(pass.roots[i].get())) continue;
-    pass.arrive(pass.roots[i], roots[i]->node == pass.roots[i].get() ? roots[i]->output : 0,
-                grads[i]);
+    // Of a gradient that the program has, a body of our own: what it makes of the other meanwhile
+    // concerns this pass no more.
+    const Tensor first = grads[i]->python ? pass.shown.returned(grads[i]) : grads[i];
+    pass.arrive(pass.roots[i], roots[i]->node == pass.roots[i].get() ? roots[i]->output : 0, first);
   }
   unsigned steps = 0;
   ShownScope shown;

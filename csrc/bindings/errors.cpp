@@ -71,6 +71,25 @@ static void check_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+// What a program's other thread could do at any moment in which the lock is given up, at each such
+// moment: with the tests that give one, no chance is left to the scheduler.
+static PyObject* meanwhile = nullptr;
+static void call_meanwhile() {
+  static bool inside = false;
+  if (inside || !PyGILState_Check()) return;
+  inside = true;
+  PyObject* const answer = PyObject_CallNoArgs(meanwhile);
+  if (!answer) PyErr_WriteUnraisable(meanwhile);
+  Py_XDECREF(answer);
+  inside = false;
+}
+static void set_meanwhile(py::object function) {
+  const bool is_set = !function.is_none();
+  interpreter.meanwhile = is_set ? call_meanwhile : nullptr;
+  interpreter.least = is_set ? 0 : Interpreter().least;
+  Py_XDECREF(std::exchange(meanwhile, is_set ? function.release().ptr() : nullptr));
+}
+
 void bind_errors(py::module_& m) {
   out_of_memory_error = PyErr_NewExceptionWithDoc("rushlight.OutOfMemoryError",
                                                   "A device has no memory left for a request.",
@@ -99,6 +118,7 @@ void bind_errors(py::module_& m) {
   interpreter.acquire = take_gil_back;
   watch_for_the_end();
   poll_interrupt = check_signals;
+  m.def("_set_meanwhile", set_meanwhile);
   m.def(
       "set_num_threads",
       [](py::handle number) {

@@ -32,4 +32,20 @@ struct Storage : Shared {
 static_assert(sizeof(Storage) <= Storage::kHeader);
 void destroy(Storage* s) noexcept;
 
+// Holds a storage whose address is used elsewhere: it is not let go, and cannot be resized.
+class StorageInUse {
+ public:
+  explicit StorageInUse(Ref<Storage> s) : storage_(std::move(s)) { ++storage_->in_use; }
+  StorageInUse(const StorageInUse& o) : StorageInUse(o.storage_) {}
+  StorageInUse(StorageInUse&&) = default;
+  StorageInUse& operator=(const StorageInUse&) = delete;
+  ~StorageInUse() {
+    if (storage_) --storage_->in_use;
+  }
+  Storage& operator*() const { return *storage_; }
+
+ private:
+  Ref<Storage> storage_;
+};
+
 }  // namespace rushlight

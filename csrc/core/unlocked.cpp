@@ -8,15 +8,19 @@ namespace rushlight {
 static std::atomic<int> computing = 0;
 int computing_threads() { return computing; }
 
-void Unlocked::unlock(std::initializer_list<const Tensor*> held) {
+void Unlocked::hold(const Tensor& t) {
+  if (!t || count_ == kHeld) return;
+  held_[count_] = t->storage.get();
+  ++held_[count_]->in_use;
+  held_[count_++]->retain();
+}
+
+void Unlocked::unlock(std::initializer_list<const Tensor*> held, std::span<const Tensor> more) {
   count_ = 0;
-  for (const Tensor* t : held) {
-    if (!*t || count_ == kHeld) continue;
-    held_[count_] = (*t)->storage.get();
-    ++held_[count_]->in_use;
-    held_[count_++]->retain();
-  }
+  for (const Tensor* t : held) hold(*t);
+  for (const Tensor& t : more) hold(t);
   ++computing;
+  if (interpreter.meanwhile) interpreter.meanwhile();
   state_ = interpreter.release();
 }
 

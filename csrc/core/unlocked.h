@@ -2,6 +2,7 @@
 // is kept, as giving it up costs as much as a small op.
 #pragma once
 #include <initializer_list>
+#include <span>
 
 #include "core/tensor.h"
 
@@ -11,17 +12,21 @@ namespace rushlight {
 struct Interpreter {
   void* (*release)() = nullptr;
   void (*acquire)(void*) = nullptr;
+  // For tests: what another thread may do while the lock is given up, done by this one.
+  void (*meanwhile)() = nullptr;
+  double least = 2000;  // nanoseconds of work for which the lock is given up
 };
 inline Interpreter interpreter;
 
 class Unlocked {
  public:
   // While the lock is given up, another thread may drop or replace the caller's tensors, so their
-  // storages are held here.
-  Unlocked(double nanoseconds, std::initializer_list<const Tensor*> held) {
-    if (nanoseconds < 2000 || !interpreter.release) [[likely]]
+  // storages are held here: all that a kernel reads or writes.
+  Unlocked(double nanoseconds, std::initializer_list<const Tensor*> held,
+           std::span<const Tensor> more = {}) {
+    if (nanoseconds < interpreter.least || !interpreter.release) [[likely]]
       return;
-    unlock(held);
+    unlock(held, more);
   }
   ~Unlocked() {
     if (count_ >= 0) [[unlikely]]
@@ -31,11 +36,12 @@ class Unlocked {
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
-  void unlock(std::initializer_list<const Tensor*> held);
+  void unlock(std::initializer_list<const Tensor*> held, std::span<const Tensor> more);
+  void hold(const Tensor& t);
   void lock();
 
   // Counted by hand and set in unlock() only: most calls are small, and then this costs one test.
-  static constexpr int kHeld = 8;
+  static constexpr int kHeld = 16;
   int count_ = -1;  // below 0: the lock was kept
   void* state_;
   Storage* held_[kHeld];

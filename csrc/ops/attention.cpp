@@ -128,13 +128,13 @@ struct Ready {
   Ready(const AttentionShape& s, DType dtype, DType stored, const Tensor& query, const Tensor& key,
         const Tensor& value, const Tensor& m) {
     const auto rows = [&](const Tensor& t) {
-      const Tensor cast = to(t, stored);
+      const Tensor cast = to(detach(t), stored);  // which no other thread gives other data
       return has_rows(cast) ? cast : contiguous(cast);
     };
     q = rows(query);
     k = rows(key);
     v = rows(value);
-    if (m) mask = m.dtype() == DType::boolean ? m : to(m, dtype);
+    if (m) mask = m.dtype() == DType::boolean ? detach(m) : to(detach(m), dtype);
     const auto view = [&](const Tensor& t, std::int64_t heads, std::int64_t l, std::int64_t n) {
       // No features: nothing is read.
       return n == 0 ? view_of(t) : checked_view(t, stored, Shape{s.batch, heads, l, n});
@@ -181,9 +181,9 @@ Gradients backward(const AttentionShape& s, const Tensor& g, const Tensor& q, co
     for (std::size_t i = 0; i < 3; ++i)
       if (all[i]) zero_(all[i]);
   } else {
-    const Ready ready(s, dtype, dtype, q, k, v, mask);
     Tensor grad = to(g, dtype);
     if (!has_rows(grad)) grad = contiguous(grad);
+    const Ready ready(s, dtype, dtype, q, k, v, mask);
     const Shape size{s.batch, s.heads, s.l, s.v};
     const View gv = checked_view(grad, dtype, size), ov = checked_view(out, dtype, size),
                lv = dense_view(lse, dtype, s.batch * s.heads * s.l);

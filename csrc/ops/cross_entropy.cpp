@@ -100,9 +100,10 @@ Operands operands(const char* name, const char* kernel, const Tensor& input, con
   o.shape.ignore_index = ignore_index;
   check_weight(input, weight, o.shape.classes);
   const GradMode off(false);
-  o.input = contiguous(input);
-  o.target = contiguous(to(target, DType::int64));
-  if (weight) o.weight = contiguous(*weight);
+  // Bodies of our own, whose sizes and memory no other thread changes.
+  o.input = contiguous(detach(input));
+  o.target = contiguous(to(detach(target), DType::int64));
+  if (weight) o.weight = contiguous(detach(*weight));
   check_targets(o);
   return o;
 }

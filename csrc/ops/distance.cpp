@@ -186,7 +186,7 @@ Tensor pdist(const Tensor& input, double p) {
           const Tensor none = zeros(rows.shape(), rows.dtype(), rows.device());
           return Gradients(index_add(index_add(none, 0, i, parts, 1), 0, j, parts, -1));
         }
-        const Tensor dense = contiguous(rows);
+        const Tensor dense = contiguous(detach(rows));
         const Tensor grads = contiguous(g), lengths = contiguous(distances);
         Tensor of_rows = empty(dense.sizes(), dense.dtype(), dense.device());
         if (of_rows.numel()) {

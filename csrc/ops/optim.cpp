@@ -45,15 +45,23 @@ bool same_layout(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+double nanoseconds_of(const OptimTensors& tensors) {
+  double elements = 0;
+  for (const Tensor& p : tensors.params) elements += double(p.numel());
+  return elements * kElementNs * double(2 + tensors.states.size());
+}
+
 // The tensors of one call in the layout that the kernel needs, and what is copied back afterwards.
-// Where a copy is needed, making it may let another thread give a tensor other data: then the
-// storages that were seen are held, and what is seen later is checked again.
+// Where a copy is needed, making it may let another thread give a tensor other data, as a long step
+// may and one that waits for a GPU: then the storages that were seen are held, and what is seen
+// later is checked again.
 class Layouts {
  public:
-  explicit Layouts(const OptimTensors& tensors) {
+  Layouts(const OptimTensors& tensors, double nanoseconds)
+      : holds_(nanoseconds >= interpreter.least) {
     const auto see = [&](const Tensors& list) {
       for (const Tensor& t : list)
-        if (t) plain_ &= t.is_contiguous();
+        if (t) holds_ |= !t.is_contiguous() || !t.device().is_cpu();
     };
     see(tensors.params);
     see(tensors.grads);
@@ -61,9 +69,9 @@ class Layouts {
   }
   View view(const Tensor& leader, const Tensor& t) {
     const View v = view_of(t);
-    if (!plain_) {
+    if (holds_) {
       if (v.numel != leader.numel() || v.dtype != leader.dtype()) fail_changed(t);
-      storages_.push_back(t->storage);
+      storages_.emplace_back(t->storage);
     }
     return v;
   }
@@ -91,39 +99,17 @@ class Layouts {
  private:
   std::vector<std::pair<Tensor, Tensor>> back_;
   Tensors held_;
-  bool plain_ = true;  // no copies
-  std::vector<Ref<Storage>> storages_;
+  bool holds_;
+  std::vector<StorageInUse> storages_;
 };
 
 // Calls run(first, count) for each run of parameters on one device.
 template <class F>
-void by_device(const Tensors& params, F run) {
-  for (std::size_t begin = 0, end; begin < params.size(); begin = end) {
-    for (end = begin + 1; end < params.size() && params[end].device() == params[begin].device();)
-      ++end;
+void by_device(const std::vector<Device>& devices, F run) {
+  for (std::size_t begin = 0, end; begin < devices.size(); begin = end) {
+    for (end = begin + 1; end < devices.size() && devices[end] == devices[begin];) ++end;
     run(begin, end - begin);
   }
-}
-
-// Runs `work` without the interpreter's lock where it is long. Then another thread may give one of
-// the tensors other data, so the storages are held.
-template <class F>
-void unlocked_run(const OptimTensors& tensors, F work) {
-  double elements = 0;
-  for (const Tensor& p : tensors.params) elements += double(p.numel());
-  const double nanoseconds = elements * kElementNs * double(2 + tensors.states.size());
-  std::vector<Ref<Storage>> held;
-  const auto hold = [&](const Tensors& list) {
-    for (const Tensor& t : list)
-      if (t) held.push_back(t->storage);
-  };
-  if (nanoseconds >= 2000) {
-    hold(tensors.params);
-    hold(tensors.grads);
-    for (const Tensors& list : tensors.states) hold(list);
-  }
-  const Unlocked unlocked(nanoseconds, {});
-  work();
 }
 
 template <class F>
@@ -175,11 +161,14 @@ template <class F>
 void optim_step(const char* op, const F& settings, OptimTensors& t) {
   check_all<F>(op, t);
   const std::size_t n = t.params.size();
-  Layouts layouts(t);
+  const double nanoseconds = nanoseconds_of(t);
+  Layouts layouts(t, nanoseconds);
   std::vector<OptimItem<F>> items(n);
   std::vector<bool> made(n);
+  std::vector<Device> devices;
   for (std::size_t i = 0; i < n; ++i) {
     const Tensor p = layouts.lead(t.params[i]);
+    devices.push_back(p.device());
     OptimItem<F>& item = items[i];
     item.param = layouts.view(p, p);
     item.grad = layouts.view(p, layouts.follow(p, t.grads[i], false));
@@ -195,12 +184,13 @@ void optim_step(const char* op, const F& settings, OptimTensors& t) {
     items[i].now = numbers[i];
     if constexpr (requires { items[i].now.fresh; }) items[i].now.fresh = made[i];
   }
-  unlocked_run(t, [&] {
-    by_device(t.params, [&](std::size_t first, std::size_t count) {
-      const OptimKernel<F>& kernel = *backend(t.params[first].device()).optim;
+  {
+    const Unlocked unlocked(nanoseconds, {});
+    by_device(devices, [&](std::size_t first, std::size_t count) {
+      const OptimKernel<F>& kernel = *backend(devices[first]).optim;
       kernel.step(items.data() + first, std::int64_t(count), settings);
     });
-  });
+  }
   layouts.finish();
   for (std::size_t i = 0; i < n; ++i) {
     finish_inplace(t.params[i]);

@@ -1,11 +1,11 @@
 """All hostile calls, as (name, function without arguments): first every public function and method
-given every wrong value, then the calls of tests/hostile/special.py, passes.py, threads.py and
-handlers.py."""
+given every wrong value, then the calls of tests/hostile/special.py, passes.py, threads.py,
+handlers.py and meanwhile.py."""
 
 import os
 
 import rushlight as torch
-from tests.hostile import handlers, passes, special, threads, values
+from tests.hostile import handlers, meanwhile, passes, special, threads, values
 
 # They write files, replace modules, or wait on purpose.
 LEFT_OUT = {"save", "load", "as_torch", "load_ipython_extension", "unload_ipython_extension"}
@@ -90,9 +90,7 @@ def all_calls():
     yield from special.calls()
     yield from passes.CALLS
     yield from threads.CALLS
-    # Where memory is misused, AddressSanitizer says so at the access; elsewhere it shows by chance,
-    # in a later call that is not the culprit.
-    if "asan" in os.environ.get("LD_PRELOAD", ""):
-        yield from handlers.CALLS
+    yield from handlers.CALLS
+    yield from meanwhile.CALLS
     yield from with_operands()
     yield from with_wrong_values()

@@ -67,20 +67,13 @@ std::int64_t mapping(const Tensor& tensor) { return std::int64_t(mapping_of(tens
 
 bool is_resizable(const Tensor& tensor) { return tensor->storage->resizable; }
 
-// Exports the bytes of a CPU storage through the buffer protocol and keeps them alive.
-struct StorageMemory {
-  Ref<Storage> storage;
-  explicit StorageMemory(Ref<Storage> s) : storage(std::move(s)) { ++storage->in_use; }
-  StorageMemory(const StorageMemory& o) : StorageMemory(o.storage) {}
-  ~StorageMemory() { --storage->in_use; }
-};
-
+// Exports the bytes of a CPU storage through the buffer protocol.
 py::object storage_memory(const Tensor& tensor) {
   check_alive(tensor);
   if (!tensor.device().is_cpu())
     fail<TypeError>("the bytes of a tensor on ", tensor.device(),
                     " cannot be seen; copy it with .cpu()");
-  const py::object exporter = py::cast(StorageMemory(tensor->storage));
+  const py::object exporter = py::cast(StorageInUse(tensor->storage));
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter.ptr()));
 }
 
@@ -133,9 +126,9 @@ py::object as_subclass(const Tensor& tensor, const py::type& type) {
 }  // namespace
 
 void bind_storage(py::module_& m) {
-  py::class_<StorageMemory>(m, "_StorageMemory", py::buffer_protocol())
-      .def_buffer([](StorageMemory& memory) {
-        Storage& s = *memory.storage;
+  py::class_<StorageInUse>(m, "_StorageMemory", py::buffer_protocol())
+      .def_buffer([](StorageInUse& memory) {
+        Storage& s = *memory;
         return py::buffer_info(static_cast<std::uint8_t*>(s.data), py::ssize_t(s.bytes));
       });
   op<&storage_bytes>(m, "_storage_bytes(tensor)", stored(As::function));

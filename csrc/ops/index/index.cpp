@@ -6,6 +6,7 @@
 
 #include "autograd/showing.h"
 #include "core/backend.h"
+#include "core/dense_view.h"
 #include "core/unlocked.h"
 #include "kernels/parallel.h"
 #include "ops/ops.h"
@@ -148,10 +149,11 @@ void write(const Tensor& self, const Prepared& p, const Tensor& values, bool acc
   const Tensor target = arranged(self, p.order);
   const IndexList list = list_of(p);
   const View to_view = view_of(target), from = view_of(source);
+  if (from.dtype != to_view.dtype) fail_changed(values);
   const Backend& b = backend(self.device());
   BadIndex bad;
   {
-    const Unlocked unlocked(double(source.numel()) * 4, {&self, &values});
+    const Unlocked unlocked(double(source.numel()) * 4, {&target, &source}, p.indices);
     bad = b.index->put(to_view, from, list, accumulate);
   }
   check_bad_index(bad, self, p);
@@ -226,10 +228,11 @@ static Tensor taken(const Tensor& input, Prepared& p, bool in_order) {
     const Tensor source = arranged(input, p.order), target = arranged(out, kernel_order);
     const IndexList list = list_of(p);
     const View to_view = view_of(target), from = view_of(source);
+    if (from.dtype != to_view.dtype) fail_changed(input);
     const Backend& b = backend(input.device());
     BadIndex bad;
     {
-      const Unlocked unlocked(double(out.numel()) * 2, {&out, &input});
+      const Unlocked unlocked(double(out.numel()) * 2, {&out, &source}, p.indices);
       bad = b.index->get(to_view, from, list);
     }
     check_bad_index(bad, input, p);
@@ -430,7 +433,8 @@ static Tensor selected(const Tensor& vector, const Tensor& given) {
   return out;
 }
 
-Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) {
+Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& given) {
+  const Tensor input = detach(self);  // whose sizes no other thread changes
   const int at = wrap_dim(dim, input.dim());
   if (given.dim() > 1) fail<IndexError>("index_select(): Index is supposed to be a vector");
   if (given.dtype() != DType::int64 && given.dtype() != DType::int32)
@@ -440,9 +444,10 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   if (input.dim() > 1) {
     const GradMode off(false);  // torch takes no negative positions here
     constexpr std::int64_t kChecked = 1 << 16;
-    // Its memory is held: a handler of signals may give the program's tensor other data.
-    const Tensor host = detach(to(vector, DType::int64));
+    const Tensor host = to(vector, DType::int64);
     if (host.device().is_cpu()) {
+      // A handler of signals may give the program's tensor other data.
+      const StorageInUse held(host->storage);
       const View v = view_of(host);
       for (std::int64_t i = 0; i < v.numel; ++i)
         if (const std::int64_t k = v.as<const std::int64_t>()[i * v.strides[0]];
@@ -454,7 +459,7 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
   }
   std::vector<Tensor> indices(std::size_t(at) + 1);
   indices[std::size_t(at)] = vector;
-  if (input.dim() == 0) return view(index(unsqueeze(input, 0), indices), {});
+  if (input.dim() == 0) return view(index(unsqueeze(self, 0), indices), {});
   Tensor out;
   if (input.dim() == 1) {
     out = selected(input, vector);
@@ -471,7 +476,7 @@ Tensor index_select(const Tensor& input, std::int64_t dim, const Tensor& given) 
                       return Gradients(index_backward(g, whole, indices));
                     },
                     input.shape(), std::int64_t(at), Saved(vector)),
-                input);
+                self);
 }
 
 }  // namespace rushlight

@@ -33,6 +33,7 @@ Pair by_pseudo_inverse(const Tensor& a, const Tensor& b, double rcond) {
 
 Pair linalg_lstsq(const Tensor& input, const Tensor& b, double rcond) {
   const Tensor a = detach(input);  // whose sizes no other thread changes
+  linalg_check("torch.linalg.lstsq", a, false);
   check_same_device("torch.linalg.lstsq", a, "input", b, "b");
   const std::int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
   if (is_complex(a.dtype()) && is_left_to_host(a))

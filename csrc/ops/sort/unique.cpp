@@ -105,8 +105,9 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& input, std::optional<std
   check_alive(input);
   const Device device = input.device();
   const bool by_runs = consecutive && !d && !device.is_meta() && backend(device).sort->runs;
+  const Tensor own = detach(input);  // whose sizes no other thread changes
   auto [values, indices, counts] =
-      by_runs ? runs_in(input, wanted) : found_in(input, d, consecutive, wanted);
+      by_runs ? runs_in(own, wanted) : found_in(own, d, consecutive, wanted);
   return {without_derivative(std::move(values), input, d.has_value(), consecutive), indices,
           counts};
 }
