@@ -7,14 +7,18 @@
 namespace rushlight {
 namespace {
 
-template <class S>
-CLONES void every_second(S* __restrict to, const S* __restrict from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+// Whole vectors are read and their elements picked, which a known step allows.
+template <int kStep, class S>
+CLONES void pick(S* __restrict to, const S* __restrict from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[kStep * i];
 }
 template <class S>
 void gather(S* __restrict to, const S* __restrict from, std::int64_t step, std::int64_t n) {
-  if constexpr (sizeof(S) <= 8)
-    if (step == 2) return every_second(to, from, n);
+  if constexpr (sizeof(S) <= 8) {
+    if (step == 2) return pick<2>(to, from, n);
+    if (step == 3) return pick<3>(to, from, n);
+    if (step == 4) return pick<4>(to, from, n);
+  }
 #pragma GCC unroll 4
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }

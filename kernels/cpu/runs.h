@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../index.h"
+#include "gaps.h"
 
 namespace rushlight {
 
@@ -88,6 +89,7 @@ inline void copy_run(S* to, std::int64_t to_step, const S* from, std::int64_t fr
   if (to_step == 1 && n > kShort) {
     if (from_step == 0) return fill_run(to, n, *from);
     if (from_step == -1) return reverse_run(to, from, n);
+    return bring_together(to, from, sizeof(S), from_step, n);
   }
   for (std::int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rushlight as rl
+from tests.emulator import EMULATED
 
 DTYPES = ["uint8", "int16", "float32", "float64"]
 SIZES = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 130]
@@ -22,6 +23,35 @@ def is_same(result, expected):
 def check(result, expected):
     assert result.is_contiguous()
     assert is_same(result, expected)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex128"])
+@pytest.mark.parametrize("step", [2, 3, 4, 5])
+def test_every_second_element_and_further_ones(dtype, step, device):
+    """Down to the last element of the memory, of which no vector may read beyond."""
+    for n in (*SIZES, 200, 1030):
+        a = numbers(dtype, 3, (n - 1) * step + 1)
+        t = rl.from_numpy(a).to(device)
+        check(t[:, ::step].contiguous(), a[:, ::step])
+        check(t[:, ::step].flip(0), a[::-1, ::step])
+        check(t[1, ::step] + 1, a[1, ::step] + 1)
+        two = rl.zeros(n, 2, dtype=t.dtype, device=device)
+        two[:, 1] = t[2, ::step]
+        check(two, np.stack([np.zeros(n), a[2, ::step]], 1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_several_operands_far_apart(dtype, device):
+    """So large that they are brought together in shorter blocks."""
+    n = 40 if EMULATED else 800
+    a, b, c = (numbers(dtype, n, 2 * n) for _ in range(3))
+    x, y, z = (rl.from_numpy(v).to(device)[:, ::2] for v in (a, b, c))
+    a, b, c = (v[:, ::2] for v in (a, b, c))
+    check(x * y - z, a * b - c)
+    check(rl.addcmul(x, y, z), a + b * c)
+    total = a + b  # x may show the array's own memory
+    x.add_(y)
+    assert is_same(x, total)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

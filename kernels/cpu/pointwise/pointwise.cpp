@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kSlowGrain = 512;  // the same for ops computed in double
 constexpr std::int64_t kLongRowBytes = 256;  // a row is sooner taken where it lies than in a block
+constexpr std::int64_t kFarBytes = 1 << 21;  // operands of so many do not stay in a near cache
 constexpr std::int64_t kFewRows = 16;  // of any length are sooner taken one by one than in blocks
 constexpr std::int64_t kShortRow = 64;  // up to here a row is brought sooner than a call begins
 
@@ -186,9 +187,11 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   std::int64_t items[kMaxOperands];  // bytes of an element
   bool needs_blocks = false, in_rows = false;
   std::size_t widest = 1;
+  int gathered = 0;
   for (int i = 0; i < job.operands; ++i) {
     const Operand& o = job.operand(i);
     access[i] = access_of(job, i, is_row_wise);
+    gathered += i >= job.outputs && access[i] == Access::moved;
     items[i] = std::int64_t(item_size(o.dtype));
     if (access[i] >= Access::rows) cursors[i].begin(c, o, begin);
     if (access[i] == Access::rows || access[i] == Access::repeated)
@@ -201,10 +204,14 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const bool by_scalar =
       job.by_scalar && (access[last] == Access::constant || access[last] == Access::repeated);
   const PointwiseLoop loop = by_scalar ? job.by_scalar : job.loop;
-  // What is read far apart is written while it is in the nearest cache.
+  // What is read far apart is written while it is in the nearest cache. Several that are gathered
+  // from memory come by turns of a block: the shorter it is, the more of them the processor has on
+  // their way at once.
   const bool is_scattered = access[0] == Access::moved && end - begin >= kGrain &&
                             job.operand(0).strides[c.rank - 1] != 1;
-  const std::int64_t block = is_scattered ? kBlockBytes / 4 : kBlockBytes;
+  const bool is_far = gathered > 1 && c.numel * std::int64_t(widest) >= kFarBytes;
+  const std::int64_t parts = !is_scattered && !is_far ? 1 : gathered > 2 ? 4 : 2;
+  const std::int64_t block = kBlockBytes / parts;
   const std::int64_t limit = needs_blocks ? block / std::int64_t(widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
     pointers[i] = blocks[i];
