@@ -210,7 +210,10 @@ void run_range(const Job& job, std::int64_t begin, std::int64_t end) {
   const bool is_scattered = access[0] == Access::moved && end - begin >= kGrain &&
                             job.operand(0).strides[c.rank - 1] != 1;
   const bool is_far = gathered > 1 && c.numel * std::int64_t(widest) >= kFarBytes;
-  const std::int64_t parts = !is_scattered && !is_far ? 1 : gathered > 2 ? 4 : 2;
+  const std::int64_t parts = !is_scattered && !is_far     ? 1
+                             : gathered < 3               ? 2
+                             : widest < 8 || is_scattered ? 4
+                                                          : 8;
   const std::int64_t block = kBlockBytes / parts;
   const std::int64_t limit = needs_blocks ? block / std::int64_t(widest) : end - begin;
   for (int i = 0; i < job.operands; ++i) {
