@@ -69,6 +69,8 @@ struct CopyKernels {
   void (*copy)(const View& out, const View& in);
   void (*fill)(const View& out, Scalar value);
   void (*range)(const View& out, const Range& range);  // out is dense
+  // out[2 i] = a[i], out[2 i + 1] = b[i] for dense tensors of one type; null: by two copies.
+  void (*interleave)(const View& out, const View& a, const View& b);
 };
 extern const CopyKernels cpu_copy;
 

@@ -2,6 +2,8 @@
 // other kind has other dimensions than its base, so no recorded write goes through it.
 #include "ops/pointwise/complex.h"
 
+#include "core/backend.h"
+#include "core/unlocked.h"
 #include "ops/ops.h"
 #include "ops/view.h"
 
@@ -73,6 +75,18 @@ static void check_parts(const char* op, const Tensor& a, const char* a_name, con
                        " but got scalar type ", scalar_name(b.dtype()), " for second argument");
 }
 
+// Both parts at once, where they lie as they are to lie in `out`. False: they do not.
+static bool write_parts(const Tensor& out, const Tensor& real, const Tensor& imag) {
+  const auto kernel = out.device().is_meta() ? nullptr : backend(out.device()).copy->interleave;
+  if (!kernel || !out.numel() || !real.is_contiguous() || !imag.is_contiguous() ||
+      real.numel() != out.numel() || imag.numel() != out.numel())
+    return false;
+  const View to = view_of(view_as_real(out)), a = view_of(real), b = view_of(imag);
+  const Unlocked unlocked(double(out.numel()) * 0.5, {&out, &real, &imag});
+  kernel(to, a, b);
+  return true;
+}
+
 Tensor complex_of(const Tensor& real, const Tensor& imag, const char* node) {
   check_parts("complex", real, "real", imag, "imag");
   const DType dtype = complex_of(real.dtype());
@@ -81,8 +95,10 @@ Tensor complex_of(const Tensor& real, const Tensor& imag, const char* node) {
                    : empty(broadcast(real.shape(), imag.sizes()), dtype, real.device());
   {
     const GradMode off(false);
-    copy_bits(rushlight::real(out), real);
-    copy_bits(rushlight::imag(out), imag);
+    if (!write_parts(out, real, imag)) {
+      copy_bits(rushlight::real(out), real);
+      copy_bits(rushlight::imag(out), imag);
+    }
   }
   return record(
       node, std::move(out),

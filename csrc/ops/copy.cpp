@@ -111,8 +111,14 @@ static void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) 
   if (!into.is_same(out)) copy_bits(out, into);
 }
 
+// As in `x[:, ::2] += 1`, which Python ends by x[:, ::2] = what was added to.
+static bool is_same_memory(const Tensor& a, const Tensor& b) {
+  return a->storage.get() == b->storage.get() && a.offset() == b.offset() &&
+         a.dtype() == b.dtype() && same(a.sizes(), b.sizes()) && same(a.strides(), b.strides());
+}
+
 void copy_bits(const Tensor& out, const Tensor& in, bool non_blocking) {
-  if (out.numel() == 0 || out.device().is_meta()) return;
+  if (out.numel() == 0 || out.device().is_meta() || is_same_memory(out, in)) return;
   if (out.device() != in.device()) return copy_across(out, in, non_blocking);
   check_has_cast(in.dtype(), out.dtype());
   const View to = stored_view_of(out), from = stored_view_of(in, out.sizes());

@@ -209,6 +209,24 @@ void fill(const View& out, Scalar value) {
   });
 }
 
+template <class S>
+CLONES void interleave_run(S* __restrict out, const S* __restrict a, const S* __restrict b,
+                           std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    out[2 * i] = a[i];
+    out[2 * i + 1] = b[i];
+  }
+}
+void interleave(const View& out, const View& a, const View& b) {
+  constexpr std::int64_t kGrain = 1 << 15;
+  dispatch_stored_size(a.dtype, [&]<class S>(Type<S>) {
+    parallel_for(a.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      interleave_run(out.as<S>() + 2 * begin, a.as<const S>() + begin, b.as<const S>() + begin,
+                     end - begin);
+    });
+  });
+}
+
 // Of a range, the numbers [begin, end).
 template <class S, class F>
 void write(S* out, std::int64_t begin, std::int64_t end, F value) {
@@ -314,6 +332,6 @@ void range(const View& out, const Range& r) {
 
 }  // namespace
 
-const CopyKernels cpu_copy = {copy, fill, range};
+const CopyKernels cpu_copy = {copy, fill, range, interleave};
 
 }  // namespace rushlight

@@ -156,6 +156,6 @@ void range(const View& out, const Range& r) {
 
 }  // namespace
 
-const CopyKernels copy_kernels = {copy, fill, range};
+const CopyKernels copy_kernels = {copy, fill, range, nullptr};
 
 }  // namespace rushlight::gpu
