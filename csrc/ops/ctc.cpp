@@ -121,7 +121,7 @@ Tensor gradient(const CtcOperands& o, const Tensor& log_probs, const Tensor& los
                l = dense_view(losses, out.dtype(), o.shape.batch), a = view_of(o.alpha);
     std::int64_t bad;
     {
-      const Unlocked unlocked(2 * o.nanoseconds(), {&o.log_probs, &o.targets});
+      const Unlocked unlocked(2 * o.nanoseconds(), {&o.log_probs, &o.targets, &g, &losses, &out});
       bad = kernels.backward(o.shape, of_losses, x, labels, e, l, a, zero_infinity, r);
     }
     check_label(o, bad);

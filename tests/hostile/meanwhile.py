@@ -70,8 +70,15 @@ def called(function, operands, at, change, draw):
         if draw.random() < 0.5:  # as sum() gives them
             gradients = [torch.ones((), dtype=o.dtype).expand(o.shape) for o in outs]
         changing += gradients
-        if outs:
+        if outs and draw.random() < 0.7:
             torch.autograd.backward(outs, gradients)
+        elif outs:  # the gradient of the gradient too
+            leaves = [t for t in changing if t.requires_grad and t.is_leaf]
+            found = torch.autograd.grad(
+                outs, leaves, gradients, create_graph=True, allow_unused=True
+            )
+            changing += [g for g in found if g is not None]
+            sum(g.abs().sum() for g in found if g is not None).backward()
     except Exception as error:  # whatever it is, but in order
         str(error)
     finally:

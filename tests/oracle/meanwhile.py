@@ -27,7 +27,7 @@ from tests.oracle.transfer import Carrier, Untransferable
 MOST_BYTES = 4096  # of what a process writes of itself
 
 
-def apart(value, seen, draw):
+def apart(value, seen, draw, wants_grad=True):
     """The same arguments with tensors of their own memory, some of them transposed."""
     if isinstance(value, rushlight.Tensor):
         if id(value) not in seen:
@@ -37,26 +37,26 @@ def apart(value, seen, draw):
             else:
                 mine = mine.contiguous()
             mine = mine.clone()
-            if mine.is_floating_point() or mine.is_complex():
+            if wants_grad and (mine.is_floating_point() or mine.is_complex()):
                 mine.requires_grad_()
             seen[id(value)] = mine
         return seen[id(value)]
     if isinstance(value, dict):
-        return {key: apart(item, seen, draw) for key, item in value.items()}
+        return {key: apart(item, seen, draw, wants_grad) for key, item in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(apart(item, seen, draw) for item in value)
+        return type(value)(apart(item, seen, draw, wants_grad) for item in value)
     return value
 
 
 def run(op, options, note):
-    call = ops.ours(op)
     draw = random.Random(f"{options.seed} {ops.title(op)}")
     dtypes = [
         d for d in (torch.float32, torch.int64, torch.complex64, torch.bool) if d in op.dtypes
     ]
-    if call is ops.ABSENT or not dtypes:
+    if ops.ours(op) is ops.ABSENT or not dtypes:
         return
     samples = list(op.sample_inputs("cpu", dtypes[0], requires_grad=False))
+    forms = {"": ops.ours(op), " in place": ops.variant(op.inplace_variant)}
     for number in sorted(draw.sample(range(len(samples)), min(options.samples, len(samples)))):
         sample = samples[number]
         try:
@@ -65,19 +65,25 @@ def run(op, options, note):
             named = carrier.value(sample.kwargs)
         except (Untransferable, RuntimeError, OverflowError):
             continue
+        for form, call in forms.items():
+            if call:
+                what = f"sample {number}{form}"
+                every_moment(call, (args, named), not form, options, draw, what, note)
 
-        def attempt(at, change, call=call, args=args, named=named):
-            seen = {}
-            mine, words = apart(args, seen, draw), apart(named, seen, draw)
-            return called(lambda *_: call(*mine, **words), list(seen.values()), at, change, draw)
 
-        note(f"sample {number} as it is")
-        moments = list(range(attempt(-1, None)))
-        for at in sorted(draw.sample(moments, min(options.moments, len(moments)))):
-            for change in CHANGES:
-                note(f"sample {number} {change} at {at} of {len(moments)}")
-                for _ in range(3):
-                    attempt(at, change)
+def every_moment(call, arguments, wants_grad, options, draw, what, note):
+    def attempt(at, change):
+        seen = {}
+        args, named = (apart(each, seen, draw, wants_grad) for each in arguments)
+        return called(lambda *_: call(*args, **named), list(seen.values()), at, change, draw)
+
+    note(f"{what} as it is")
+    moments = list(range(attempt(-1, None)))
+    for at in sorted(draw.sample(moments, min(options.moments, len(moments)))):
+        for change in CHANGES:
+            note(f"{what}, {change} at {at} of {len(moments)}")
+            for _ in range(3):
+                attempt(at, change)
 
 
 def main():
