@@ -27,8 +27,9 @@ Tensor scaled_pixels(const Tensor& pixels, std::int64_t channels) {
                      describe("pixels", pixels), ", channels=", channels);
   const Tensor bytes = contiguous(pixels);
   const Tensor out = empty({channels, bytes->shape[0], bytes->shape[1]}, DType::float32);
+  const View from = view_of(bytes), to = view_of(out);
   const Unlocked unlocked(double(out.numel()) * kNanoseconds, {&bytes, &out});
-  backend(out.device()).pixels->scale(view_of(bytes), view_of(out));
+  backend(out.device()).pixels->scale(from, to);
   return out;
 }
 
@@ -44,8 +45,9 @@ Tensor normalized_channels(const Tensor& x, const Tensor& mean, const Tensor& st
       !is_by_channel(std, channels))
     return ((Value(x) - Value(mean)) / Value(std)).tensor();
   const Tensor out = empty(x.shape(), DType::float32);
+  const View from = view_of(x), m = view_of(mean), s = view_of(std), to = view_of(out);
   const Unlocked unlocked(double(x.numel()) * kNanoseconds, {&x, &mean, &std, &out});
-  backend(out.device()).pixels->normalize(view_of(x), view_of(mean), view_of(std), view_of(out));
+  backend(out.device()).pixels->normalize(from, m, s, to);
   return out;
 }
 

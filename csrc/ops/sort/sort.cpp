@@ -95,9 +95,10 @@ Tensor median_of_all(const char* node, const Tensor& input, bool ignore_nan) {
     View to = view_of(value), no_indices = to;
     no_indices.data = nullptr, no_indices.numel = 0;
     for (View* v : {&to, &no_indices}) v->rank = 1, v->sizes[0] = v->strides[0] = 1;
+    const View from = view_of(line);
     const Backend& b = backend(input.device());
-    const Unlocked unlocked(double(input.numel()) * 10, {&value, &line});
-    b.sort->median(to, no_indices, view_of(line), 0, ignore_nan);
+    const Unlocked unlocked(double(from.numel) * 10, {&value, &line});
+    b.sort->median(to, no_indices, from, 0, ignore_nan);
   }
   return record(
       node, value,

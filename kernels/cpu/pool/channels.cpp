@@ -15,9 +15,11 @@ constexpr Index kSummed = 64;  // rows that are added up before their sum is
 struct Taps {
   std::vector<Index> all;
   void collect(const PoolShape& s, const PoolWindow& h, const PoolWindow& w) {
-    all.clear();
-    for (Index i = h.begin; i < h.end; i += h.step)
-      for (Index j = w.begin; j < w.end; j += w.step) all.push_back(i * s.in[1] + j);
+    const Index columns = w.empty() ? 0 : (w.end - w.begin + w.step - 1) / w.step;
+    all.resize(std::size_t(h.empty() ? 0 : (h.end - h.begin + h.step - 1) / h.step * columns));
+    Index* to = all.data();
+    for (Index i = h.begin; i < h.end && columns; i += h.step, to += columns)
+      for (Index k = 0; k < columns; ++k) to[k] = i * s.in[1] + w.begin + k * w.step;
   }
 };
 
@@ -52,20 +54,38 @@ CLONES void max_pixel(const S* image, const Index* taps, std::size_t count, int 
 template <class S, class T = Compute<S>>
 CLONES void average_pixel(const S* image, const Index* taps, Index count, Index c, T divisor,
                           T factor, T* __restrict sums, T* __restrict block, S* __restrict y) {
+  if (count == 4) {  // 2 x 2, most of all poolings: in one pass
+    const S *x0 = image + taps[0] * c, *x1 = image + taps[1] * c;
+    const S *x2 = image + taps[2] * c, *x3 = image + taps[3] * c;
+    if (divisor != T(0))
+      for (Index i = 0; i < c; ++i)
+        store(y + i, (T(0) + load(x0 + i) + load(x1 + i) + load(x2 + i) + load(x3 + i)) / divisor);
+    else
+      for (Index i = 0; i < c; ++i)
+        store(y + i, (T(0) + load(x0 + i) + load(x1 + i) + load(x2 + i) + load(x3 + i)) * factor);
+    return;
+  }
   for (Index i = 0; i < c; ++i) sums[i] = T(0);
   for (Index first = 0; first < count; first += kSummed) {
     T* const to = first ? block : sums;
     for (Index i = 0; i < c && first; ++i) block[i] = T(0);
     const Index end = std::min(count, first + kSummed);
     Index t = first;
+    const auto row = [&](Index k) { return image + taps[t + k] * c; };
+    for (; t + 8 <= end; t += 8) {  // each time that the sum is stored takes as long as two more
+      const S *x0 = row(0), *x1 = row(1), *x2 = row(2), *x3 = row(3);
+      const S *x4 = row(4), *x5 = row(5), *x6 = row(6), *x7 = row(7);
+      for (Index i = 0; i < c; ++i)
+        to[i] = to[i] + load(x0 + i) + load(x1 + i) + load(x2 + i) + load(x3 + i) + load(x4 + i) +
+                load(x5 + i) + load(x6 + i) + load(x7 + i);
+    }
     for (; t + 4 <= end; t += 4) {
-      const S *x0 = image + taps[t] * c, *x1 = image + taps[t + 1] * c;
-      const S *x2 = image + taps[t + 2] * c, *x3 = image + taps[t + 3] * c;
+      const S *x0 = row(0), *x1 = row(1), *x2 = row(2), *x3 = row(3);
       for (Index i = 0; i < c; ++i)
         to[i] = to[i] + load(x0 + i) + load(x1 + i) + load(x2 + i) + load(x3 + i);
     }
     for (; t < end; ++t) {
-      const S* x = image + taps[t] * c;
+      const S* x = row(0);
       for (Index i = 0; i < c; ++i) to[i] += load(x + i);
     }
     for (Index i = 0; i < c && first; ++i) sums[i] += block[i];
