@@ -47,6 +47,15 @@ static bool equal_in_parts(const Tensor& input, const Tensor& other) {
   return true;
 }
 
+// The slowest dimension of memory first.
+static Tensor in_memory_order(const Tensor& t) {
+  int fastest_first[kMaxRank];
+  order_by_strides(t.sizes(), &t->strides, 1, fastest_first);
+  Shape order;
+  for (int d = t.dim() - 1; d >= 0; --d) order.push_back(fastest_first[d]);
+  return permute(t, order);
+}
+
 // Whether both are the same elements in memory, of a dtype without a NaN.
 static bool is_itself(const Tensor& input, const Tensor& other) {
   return &input.storage() == &other.storage() && input.offset() == other.offset() &&
@@ -65,7 +74,10 @@ bool equal(const Tensor& input, const Tensor& other) {
     return equal(comparable(to(input, common)), comparable(to(other, common)));
   }
   if (!input.device().is_cpu()) return none_differs(input, other);
-  return is_itself(input, other) || equal_in_parts(input, other);
+  if (is_itself(input, other)) return true;
+  if (!input.is_contiguous() && same(input.strides(), other.strides()))
+    return equal_in_parts(in_memory_order(input), in_memory_order(other));
+  return equal_in_parts(input, other);
 }
 
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
