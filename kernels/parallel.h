@@ -39,8 +39,8 @@ int thread_number();  // 0 in the caller of parallel_for, 1.. in a worker: picks
 // Set by the bindings; throws what should end the work (KeyboardInterrupt). Called at most every
 // 10 ms or so, only on the thread that called parallel_for.
 extern void (*poll_interrupt)();
-// For a long serial loop between calls of parallel_for: polls when it is time, on a caller's
-// thread.
+// For a long serial loop between calls of parallel_for, or inside one: polls when it is time, on a
+// caller's thread; throws in a worker whose parallel_for has failed in another thread.
 void check_interrupt();
 
 }  // namespace rushlight

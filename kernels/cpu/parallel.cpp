@@ -87,7 +87,7 @@ class Job {
     std::int64_t chunk = grain_;
     auto start = Clock::now();
     if (polls) poll_in_time(start);
-    while (!stop_.load(std::memory_order_relaxed)) {
+    while (!is_stopped()) {
       const std::int64_t left = n_ - next_.load(std::memory_order_relaxed);
       if (left <= 0) return;
       const std::int64_t share = threads_ == 1 ? left : left / (2 * threads_);
@@ -106,6 +106,7 @@ class Job {
     }
   }
   void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool is_stopped() const { return stop_.load(std::memory_order_relaxed); }
 
  private:
   const std::int64_t n_, grain_;
@@ -114,6 +115,10 @@ class Job {
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> stop_{false};
 };
+
+// Ends a worker's part in a job that has failed in another thread, whose error is the job's.
+struct Stopped {};
+thread_local const Job* worker_job = nullptr;
 
 class Pool;
 std::atomic<Pool*> pool{nullptr};
@@ -207,6 +212,7 @@ class Pool {
       std::uint32_t state = state_.load(std::memory_order_acquire);
       while (state & kOpen) {
         if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) continue;
+        worker_job = job_;
         take_part(*job_, false);
         if (state_.fetch_sub(1, std::memory_order_acq_rel) == 1) state_.notify_one();
         break;
@@ -261,7 +267,10 @@ void set_num_threads(int n) { wanted_threads.store(std::clamp(n, 1, kMaxThreads)
 int thread_number() { return current_number; }
 
 void check_interrupt() {
-  if (current_number != 0) return;
+  if (current_number != 0) {
+    if (worker_job->is_stopped()) throw Stopped();
+    return;
+  }
   last_work = Clock::now();
   poll_in_time(last_work);
 }

@@ -107,12 +107,17 @@ LONG = {
     "torch.rand(9).gather(0, i)",
     "a line of a scatter": "i = torch.zeros(1, dtype=torch.int64).expand(2**29); "
     "torch.rand(9).scatter_add_(0, i, torch.ones(1).expand(2**29))",
+    "a long line in each thread": "i = torch.zeros(1, dtype=torch.int64).expand(2, 2**29); "
+    "torch.rand(2, 9).scatter_add_(1, i, torch.ones(1).expand(2, 2**29))",
     "counts": "torch.bincount(torch.zeros(1, dtype=torch.int64).expand(2**28))",
     "places": "torch.searchsorted(torch.arange(10.0**6), torch.rand(2**26) * 1e6)",
     "a loss": "F.cross_entropy(torch.rand(1, 2).expand(2**26, 2), "
     "torch.zeros(1, dtype=torch.int64).expand(2**26))",
     "decompositions": "torch.linalg.svd(torch.rand(1, 8, 8).expand(300_000, 8, 8))",
     "inverses": "torch.linalg.inv(torch.eye(6).expand(1_000_000, 6, 6))",
+    "entries of a selection": "torch.ones(1, dtype=torch.int64).expand(2**25).kthvalue(2**24)",
+    "a long operand": "torch.ones(1).expand(2, 2**28) @ torch.ones(1).expand(2**28)",
+    "filled rows": "torch.ones(1).expand(2, 2**27).renorm(2, 0, 1)",
     "windows": "F.max_pool2d(torch.rand(1, 1, 3000, 3000), 300, 1)",
     "a table of windows": "F.adaptive_avg_pool1d(torch.ones(1, 1, 8), 2**25)",
     "a table of weights": "F.interpolate(torch.ones(1, 1, 4), 2**25, mode='linear')",
@@ -151,9 +156,13 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("kind", LONG)
 def test_ctrl_c_is_answered(kind):
-    """Within 0.2 s of every thread's processor time."""
-    said = python(INTERRUPTED.format(work=LONG[kind].replace("\n", "\n    ")))
-    assert float(said) < 0.2, said
+    """Within 0.2 s of every thread's processor time, in one of three runs: a machine that is slow
+    to hand out memory delays a run by more, work that does not look for signals delays each."""
+    program = INTERRUPTED.format(work=LONG[kind].replace("\n", "\n    "))
+    said = []
+    while not said or float(said[-1]) >= 0.2:
+        assert len(said) < 3, said
+        said.append(python(program))
 
 
 def test_a_handler_sees_no_half_made_list():

@@ -50,10 +50,13 @@ StridedMatrix<const T> copied(const StridedMatrix<const S>& m, T* to) {
     for (std::int64_t i = begin; i < end; ++i) {
       const S* const row = m.data + i * m.row_stride;
       T* const line = to + i * ld;
-      if constexpr (std::is_same_v<S, T>)
-        for (std::int64_t j = 0; j < m.cols; ++j) line[j] = row[j * m.col_stride];
-      else
-        row_conversion(dtype_of<T>(), dtype_of<S>())(line, 1, row, m.col_stride, m.cols);
+      serial_for(m.cols, [&](std::int64_t first, std::int64_t past) {
+        if constexpr (std::is_same_v<S, T>)
+          for (; first < past; ++first) line[first] = row[first * m.col_stride];
+        else
+          row_conversion(dtype_of<T>(), dtype_of<S>())(line + first, 1, row + first * m.col_stride,
+                                                       m.col_stride, past - first);
+      });
     }
   });
   return {to, m.rows, m.cols, ld, 1};

@@ -155,10 +155,13 @@ bool run_filled(const Job& job) {
       dispatch_stored_size(c.out[i].dtype, [&]<class S>(Type<S>) {
         S* const to = static_cast<S*>(c.out[i].data);
         const S* const from = static_cast<const S*>(part.out[i].data);
-        parallel_for(rows, std::max<std::int64_t>(1, kGrain / n),
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (; begin < end; ++begin) fill_run(to + begin * n, n, from[begin]);
-                     });
+        parallel_for(c.numel, kGrain, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t row = begin / n; begin < end; ++row) {
+            const std::int64_t stop = std::min(end, (row + 1) * n);
+            fill_run(to + begin, stop - begin, from[row]);
+            begin = stop;
+          }
+        });
       });
   return true;
 }

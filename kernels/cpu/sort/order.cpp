@@ -22,9 +22,12 @@ CLONES_512 void dense_keys(const T* x, Index n, Key flip, Key* keys) {
   for (Index i = 0; i < n; ++i) keys[i] = Key(sort_key(x + i)) ^ flip;
 }
 
+// `n` keys, the first of them at position `first`.
 template <class Key, class Packed>
-CLONES_512 void pack(const Key* keys, Index n, Key low, int lost, int bits, Packed* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(i));
+CLONES_512 void pack(const Key* keys, Index n, Index first, Key low, int lost, int bits,
+                     Packed* to) {
+  for (Index i = 0; i < n; ++i)
+    to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(first + i));
 }
 template <class Key, class Packed>
 CLONES_512 void unpack(const Packed* from, Index n, Key low, int bits, Key* keys, Index* order) {
@@ -63,7 +66,7 @@ void order_few(Key* keys, Index n, Key low, int key_bits, int bits, Index* order
   const Index padded = (n + kKeyLanes - 1) / kKeyLanes * kKeyLanes;
   const int lost = std::max(0, key_bits + bits - int(8 * sizeof(Packed)));
   std::fill_n(packed, padded, Packed(~Packed(0)));
-  pack(keys, n, low, lost, bits, packed);
+  pack(keys, n, 0, low, lost, bits, packed);
   count_smaller(packed, n, padded, ranks);
   for (Index i = 0; i < n; ++i) sorted[std::size_t(ranks[i])] = packed[i];
   const auto mask = std::size_t((Packed(1) << bits) - 1);
@@ -109,8 +112,12 @@ template <class Packed, class Key>
 void order_many(Key* keys, Index n, Key low, int key_bits, int place_bits, Index* order) {
   const auto count = static_cast<std::size_t>(n);
   Scratch<Packed> a(count), b(count);
-  pack(keys, n, low, 0, place_bits, a.data());
-  unpack(radix(a.data(), b.data(), n, place_bits, key_bits), n, low, place_bits, keys, order);
+  serial_for(
+      n, [&](Index i, Index end) { pack(keys + i, end - i, i, low, 0, place_bits, a.data() + i); });
+  const Packed* const sorted = radix(a.data(), b.data(), n, place_bits, key_bits);
+  serial_for(n, [&](Index i, Index end) {
+    unpack(sorted + i, end - i, low, place_bits, keys + i, order + i);
+  });
 }
 
 // Keys that leave no room for a position: first by the lower half of their bits, then by the upper.
@@ -122,9 +129,13 @@ void order_by_halves(std::uint64_t* keys, Index n, Index* order) {
   };
   const auto count = static_cast<std::size_t>(n);
   Scratch<Entry> a(count), b(count);
-  for (Index i = 0; i < n; ++i) a[std::size_t(i)] = {keys[i], i};
+  serial_for(n, [&](Index i, Index end) {
+    for (; i < end; ++i) a[std::size_t(i)] = {keys[i], i};
+  });
   const Entry* const sorted = radix(a.data(), b.data(), n, 0, 64);
-  for (Index i = 0; i < n; ++i) keys[i] = sorted[i].key, order[i] = sorted[i].at;
+  serial_for(n, [&](Index i, Index end) {
+    for (; i < end; ++i) keys[i] = sorted[i].key, order[i] = sorted[i].at;
+  });
 }
 
 }  // namespace
@@ -156,13 +167,19 @@ void read_keys(DType dtype, const void* x, Index step, Index n, bool descending,
 }
 
 template <class Key>
-CLONES_512 KeyRange<Key> key_range(const Key* keys, Index n) {
-  Key low = ~Key(0), high = 0;
+static CLONES_512 KeyRange<Key> widened(KeyRange<Key> range, const Key* keys, Index n) {
+  auto [low, high] = range;
   for (Index i = 0; i < n; ++i) {
     low = keys[i] < low ? keys[i] : low;
     high = keys[i] > high ? keys[i] : high;
   }
   return {low, high};
+}
+template <class Key>
+KeyRange<Key> key_range(const Key* keys, Index n) {
+  KeyRange<Key> range{~Key(0), 0};
+  serial_for(n, [&](Index i, Index end) { range = widened(range, keys + i, end - i); });
+  return range;
 }
 
 // Each key goes behind those that are not greater.
@@ -238,12 +255,14 @@ CLONES_512 Piece<Key> find_in_piece(const Key* x, Index n, Key key) {
 template <class Key>
 Found<Key> find_key(const Key* keys, Index n, Key key) {
   Found<Key> found{0, 0, ~Key(0)};
-  for (Index first = 0; first < n; first += kPiece) {
-    const auto [equal, next] = find_in_piece(keys + first, std::min(kPiece, n - first), key);
-    found.count += Index(equal / kUnit);
-    if (equal) found.at = first + Index(equal % kUnit);
-    found.next = std::min(found.next, next);
-  }
+  serial_for(n, [&](Index first, Index end) {
+    for (; first < end; first += kPiece) {
+      const auto [equal, next] = find_in_piece(keys + first, std::min(kPiece, end - first), key);
+      found.count += Index(equal / kUnit);
+      if (equal) found.at = first + Index(equal % kUnit);
+      found.next = std::min(found.next, next);
+    }
+  });
   return found;
 }
 
@@ -252,8 +271,7 @@ struct Counts {
   Index below, equal;
 };
 template <class Key>
-CLONES_512 Counts counts_of(const Key* keys, Index n, Key key) {
-  Counts all{0, 0};
+CLONES_512 void count(const Key* keys, Index n, Key key, Counts& all) {
   for (Index first = 0; first < n; first += kPiece) {
     const Index m = std::min(kPiece, n - first);
     Key below = 0, equal = 0;
@@ -263,6 +281,11 @@ CLONES_512 Counts counts_of(const Key* keys, Index n, Key key) {
     }
     all.below += Index(below), all.equal += Index(equal);
   }
+}
+template <class Key>
+Counts counts_of(const Key* keys, Index n, Key key) {
+  Counts all{0, 0};
+  serial_for(n, [&](Index i, Index end) { count(keys + i, end - i, key, all); });
   return all;
 }
 
@@ -270,11 +293,15 @@ CLONES_512 Counts counts_of(const Key* keys, Index n, Key key) {
 template <class Key>
 Index keep_between(const Key* keys, Index n, Key low, Key high, Key* to) {
   Index kept = 0;
-  for (Index i = 0; i < n; ++i) {  // each is written, and kept by counting on
-    const Key key = keys[i];
-    to[kept] = key;
-    kept += Key(key - low) <= Key(high - low);
-  }
+  serial_for(n, [&](Index i, Index end) {
+    Index count = kept;  // in a register: a store may be to `kept`, for all that gcc knows
+    for (; i < end; ++i) {  // each is written, and kept by counting on
+      const Key key = keys[i];
+      to[count] = key;
+      count += Key(key - low) <= Key(high - low);
+    }
+    kept = count;
+  });
   return kept;
 }
 }  // namespace

@@ -67,14 +67,15 @@ void with_room(Index n, F f) {
   f(much.data());
 }
 
-CLONES void enter(const std::uint32_t* keys, Index n, std::uint32_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, i);
+// `n` keys, the first of them at index `first`.
+CLONES void enter(const std::uint32_t* keys, Index n, Index first, std::uint32_t low, Narrow* to) {
+  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, first + i);
 }
-CLONES void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, i);
+CLONES void enter(const std::uint64_t* keys, Index n, Index first, std::uint64_t low, Narrow* to) {
+  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, first + i);
 }
-void enter(const std::uint64_t* keys, Index n, std::uint64_t low, Wide* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Wide(keys[i] - low, i);
+void enter(const std::uint64_t* keys, Index n, Index first, std::uint64_t low, Wide* to) {
+  for (Index i = 0; i < n; ++i) to[i] = Wide(keys[i] - low, first + i);
 }
 
 // Whether the distances of all keys from `low`, wrapped around, fit in 32 bits.
@@ -89,7 +90,7 @@ template <class Key, class F>
 void with_entries(const Key* keys, Index n, F f) {
   const auto of_type = [&]<class Entry>(Type<Entry>, Key low) {
     with_room<Entry>(n, [&](Entry* entries) {
-      enter(keys, n, low, entries);
+      serial_for(n, [&](Index i, Index end) { enter(keys + i, end - i, i, low, entries + i); });
       with_order(n, [&](auto before) { f(entries, before); });
     });
   };

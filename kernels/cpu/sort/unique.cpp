@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "kernels/cpu/interruptible.h"
 #include "kernels/cpu/runs.h"
@@ -34,17 +33,17 @@ bool equal(const View& v, std::int64_t a, std::int64_t b) {
 
 // The comparison of two rows is behind a pointer: it loops itself, and what sorts is compiled once.
 void order_rows(const View& in, bool (*comes_before)(const View&, std::int64_t, std::int64_t),
-                std::vector<std::int64_t>& order) {
-  if (in.sizes[1] == 1) {
-    const auto n = static_cast<std::int64_t>(order.size());
+                std::int64_t* order) {
+  const std::int64_t n = in.sizes[0];
+  if (in.sizes[1] == 1)
     return with_keys(in.dtype, n, [&]<class Key>(Type<Key>) {
-      Scratch<Key> keys(order.size());
+      Scratch<Key> keys(static_cast<std::size_t>(n));
       read_keys(in.dtype, in.data, in.strides[0], n, false, keys.data());
-      stable_order(keys.data(), n, order.data());
+      stable_order(keys.data(), n, order);
     });
-  }
+  serial_for(n, [&](std::int64_t i, std::int64_t end) { std::iota(order + i, order + end, i); });
   Interruptible interruptible;
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+  std::stable_sort(order, order + n, [&](std::int64_t a, std::int64_t b) {
     interruptible.done(16);
     return comes_before(in, a, b);
   });
@@ -106,23 +105,23 @@ std::int64_t write_runs(T* values, const T* x, std::int64_t n, std::int64_t* inv
 std::int64_t unique(const View& in, bool consecutive, std::int64_t* first, std::int64_t* inverse,
                     std::int64_t* counts) {
   const std::int64_t n = in.sizes[0];
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
+  Scratch<std::int64_t> order(static_cast<std::size_t>(consecutive ? 0 : n));
   return dispatch_all(in.dtype, [&]<class T>(Type<T>) {
-    if (!consecutive) order_rows(in, before<T>, order);
+    if (!consecutive) order_rows(in, before<T>, order.data());
     std::int64_t found = 0, last = -1;
-    Interruptible interruptible;
-    for (const std::int64_t row : order) {
-      interruptible.done(4);
-      if (last < 0 || !equal<T>(in, last, row)) {
-        first[found] = row;
-        if (counts) counts[found] = 0;
-        ++found;
+    serial_for(n, [&](std::int64_t i, std::int64_t end) {
+      for (; i < end; ++i) {
+        const std::int64_t row = consecutive ? i : order[std::size_t(i)];
+        if (last < 0 || !equal<T>(in, last, row)) {
+          first[found] = row;
+          if (counts) counts[found] = 0;
+          ++found;
+        }
+        if (counts) ++counts[found - 1];
+        if (inverse) inverse[row] = found - 1;
+        last = row;
       }
-      if (counts) ++counts[found - 1];
-      if (inverse) inverse[row] = found - 1;
-      last = row;
-    }
+    });
     return found;
   });
 }
