@@ -111,13 +111,15 @@ CLONES_512 void column_log_sums(const S* __restrict x, Index classes, Index inne
                                 T* __restrict top, T* __restrict sums) {
   std::fill_n(top, n, -std::numeric_limits<T>::infinity());
   std::fill_n(sums, n, T(0));
-  for (Index d = 0; d < classes; ++d)
+  each_row(classes, [=](Index d) {
     for (Index c = 0; c < n; ++c) {
       const T v = load(x + d * inner + c);
       top[c] = v > top[c] ? v : top[c];
     }
-  for (Index d = 0; d < classes; ++d)
+  });
+  each_row(classes, [=](Index d) {
     for (Index c = 0; c < n; ++c) sums[c] += rows::negative_exp(load(x + d * inner + c) - top[c]);
+  });
   for (Index c = 0; c < n; ++c) sums[c] = log(sums[c]);
 }
 
@@ -127,11 +129,12 @@ CLONES_512 void column_grads(const S* __restrict x, Index classes, Index inner, 
                              const T* __restrict tops, const T* __restrict log_sums,
                              const T* __restrict factors, const T* __restrict shares,
                              const T* __restrict w, S* __restrict out) {
-  for (Index d = 0; d < classes; ++d)
+  each_row(classes, [=](Index d) {
     for (Index c = 0; c < n; ++c) {
       const T p = rows::negative_exp(load(x + d * inner + c) - tops[c] - log_sums[c]);
       store(out + d * inner + c, p * factors[c] - shares[c] * w[d]);
     }
+  });
 }
 
 template <class T>
@@ -172,7 +175,9 @@ void forward(const Shape& s, const View& input, const View& target, const View* 
         T loss = c < 0 ? T(0) : own * factors[c] * (tops[i] - load(x + c * inner) + sums[i]);
         if (smooth && c >= 0) {
           if (inner == 1)
-            loss += share * smooth_loss(x, s.classes, tops[i], sums[i], factors);
+            loss += share * rows::sum_of_pieces<T>(s.classes, [&](Index d, Index past) {
+                      return smooth_loss(x + d, past - d, tops[i], sums[i], factors + d);
+                    });
           else
             for (Index d = 0; d < s.classes; ++d)
               loss += share * factors[d] * (tops[i] - load(x + d * inner) + sums[i]);
@@ -222,8 +227,10 @@ void backward(const Shape& s, const View& grad, const View& input, const View& t
         }
         const T g = grad.as<T>()[i * step];
         if (s.inner == 1)
-          rows::probability_grad(x, s.classes, tops[i], sums[i], factor_of(i, c), g * share,
-                                 w.data(), to);
+          serial_for(s.classes, [&](Index d, Index past) {
+            rows::probability_grad(x + d, past - d, tops[i], sums[i], factor_of(i, c), g * share,
+                                   w.data() + d, to + d);
+          });
         // The target's own element is computed whole, so that a 16-bit result is rounded once.
         const T own = (T(1) - smoothing) * w[c],
                 p = rows::negative_exp(load(x + c * s.inner) - tops[i] - sums[i]);

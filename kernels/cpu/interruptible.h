@@ -11,9 +11,21 @@ namespace rushlight {
 template <class F>
 void serial_for(std::int64_t n, F&& f) {
   constexpr std::int64_t kPiece = 1 << 16;
+  if (n > 0 && n <= kPiece) return f(0, n);  // as of many short rows
   for (std::int64_t begin = 0; begin < n; begin += kPiece) {
     f(begin, std::min(n, begin + kPiece));
     if (n - begin > kPiece) check_interrupt();  // it reads the clock: lines may be short
+  }
+}
+
+// Calls f(i) for each row i, of few elements: of a small function, whose loops have no calls.
+template <class F>
+[[gnu::always_inline]] inline void each_row(std::int64_t rows, const F& f) {
+  constexpr std::int64_t kRows = 4096;
+  for (std::int64_t first = 0; first < rows; first += kRows) {
+    if (first > 0) check_interrupt();
+    const std::int64_t past = std::min(rows, first + kRows);
+    for (std::int64_t i = first; i < past; ++i) f(i);
   }
 }
 

@@ -36,19 +36,31 @@ template <class S>
 void softmax_row(const S* x, Index n, bool logarithm, Compute<S>* kept, S* y) {
   using T = Compute<S>;
   if (!logarithm && rows::is_parted(n)) return rows::parted_softmax(x, n, y);
-  const T top = rows::largest(x, n);
-  if (logarithm) return rows::subtract(x, n, top, T(log(rows::sum_exp(x, n, top))), y);
+  T top;
+  if (logarithm) {
+    const T log_sum = T(log(rows::sum_exp_below_top(x, n, top)));
+    return serial_for(
+        n, [&](Index i, Index end) { rows::subtract(x + i, end - i, top, log_sum, y + i); });
+  }
+  top = rows::largest_of_long(x, n);
   if constexpr (std::is_same_v<S, T>) kept = y;
-  const T sum = rows::keep_exp(x, n, top, kept);
-  rows::multiply(kept, n, T(1) / sum, y);
+  const T sum = rows::sum_of_pieces<T>(
+      n, [&](Index i, Index end) { return rows::keep_exp(x + i, end - i, top, kept + i); });
+  serial_for(n, [&](Index i, Index end) { rows::multiply(kept + i, end - i, T(1) / sum, y + i); });
 }
 
 template <class S>
 void gradient_row(const S* g, const S* y, Index n, bool logarithm, S* out) {
-  if (logarithm)
-    rows::log_softmax_grad(g, y, n, rows::sum_grad<S>(g, nullptr, n), out);
-  else
-    rows::softmax_grad(g, y, n, rows::sum_grad(g, y, n), out);
+  using T = Compute<S>;
+  const T sum = rows::sum_of_pieces<T>(n, [&](Index i, Index end) {
+    return rows::sum_grad(g + i, logarithm ? nullptr : y + i, end - i);
+  });
+  serial_for(n, [&](Index i, Index end) {
+    if (logarithm)
+      rows::log_softmax_grad(g + i, y + i, end - i, sum, out + i);
+    else
+      rows::softmax_grad(g + i, y + i, end - i, sum, out + i);
+  });
 }
 
 constexpr Index kShort = 512;  // elements of a row, 16 of which the first cache holds
@@ -58,20 +70,26 @@ constexpr Index kBlock = 1 << 16;  // elements of a block of columns: what the s
 // Rows [column][dim] of a block of columns, and back.
 template <class S>
 void gather(const S* x, Index dim, Index inner, Index columns, S* to) {
-  for (Index d = 0; d < dim; ++d)
-    for (Index c = 0; c < columns; ++c) to[c * dim + d] = x[d * inner + c];
+  serial_for(dim, [&](Index d, Index end) {
+    for (; d < end; ++d)
+      for (Index c = 0; c < columns; ++c) to[c * dim + d] = x[d * inner + c];
+  });
 }
 template <class S>
 void scatter(const S* from, Index dim, Index inner, Index columns, S* y) {
-  for (Index d = 0; d < dim; ++d)
-    for (Index c = 0; c < columns; ++c) y[d * inner + c] = from[c * dim + d];
+  serial_for(dim, [&](Index d, Index end) {
+    for (; d < end; ++d)
+      for (Index c = 0; c < columns; ++c) y[d * inner + c] = from[c * dim + d];
+  });
 }
 
 // Rows of n elements, converted.
 template <class From, class To>
 void convert_rows(const From* from, Index ld_from, Index rows, Index n, To* to, Index ld_to) {
-  if (ld_from == n && ld_to == n) return convert_row(to, from, rows * n);
-  for (Index d = 0; d < rows; ++d) convert_row(to + d * ld_to, from + d * ld_from, n);
+  serial_for(rows, [&](Index d, Index end) {
+    if (ld_from == n && ld_to == n) return convert_row(to + d * n, from + d * n, (end - d) * n);
+    for (; d < end; ++d) convert_row(to + d * ld_to, from + d * ld_from, n);
+  });
 }
 
 // Calls f(first element, columns) for blocks of columns, all with the same row of `outer`.

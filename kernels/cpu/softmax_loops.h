@@ -6,6 +6,7 @@
 
 #include "../host_device.h"
 #include "../view.h"
+#include "kernels/cpu/interruptible.h"
 #include "kernels/math/exponential.h"
 
 namespace rushlight::rows {
@@ -207,12 +208,30 @@ CLONES_512 T parted_sum_exp(const S* x, Index n, T& top) {
   T v[kPartedRow];
   return exp_in_parts(x, n, v, top);
 }
+// Of a row of any length, in pieces between which Ctrl-C is answered.
+template <class S, class T = Compute<S>>
+T largest_of_long(const S* x, Index n) {
+  T top = -std::numeric_limits<T>::infinity();
+  serial_for(n, [&](Index i, Index end) { top = std::max(top, largest(x + i, end - i)); });
+  return top;
+}
+// The sum of f(begin, end) over the pieces.
+template <class T, class F>
+T sum_of_pieces(Index n, const F& f) {
+  T sum = 0;
+  serial_for(n, [&](Index i, Index end) { sum += f(i, end); });
+  return sum;
+}
 // Sum of exp(x - top) for the largest x as `top`.
 template <class S, class T>
 T sum_exp_below_top(const S* x, Index n, T& top) {
   if (is_parted(n)) return parted_sum_exp(x, n, top);
-  top = largest(x, n);
-  return sum_exp(x, n, top);
+  if (n < kPartedRow) {
+    top = largest(x, n);
+    return sum_exp(x, n, top);
+  }
+  top = largest_of_long(x, n);
+  return sum_of_pieces<T>(n, [&](Index i, Index end) { return sum_exp(x + i, end - i, top); });
 }
 
 template <class S, class T = Compute<S>>
