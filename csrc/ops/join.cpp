@@ -57,8 +57,10 @@ static void copy_in_strips(const Tensor& out, int at, F&& copy) {
     const std::int64_t row = out.numel() / rows * std::int64_t(item_size(out.dtype()));
     strip = std::clamp<std::int64_t>(kStrip * num_threads() / row, 1, rows);
   }
-  for (std::int64_t first = 0; first < rows; first += strip)
+  for (std::int64_t first = 0; first < rows; first += strip) {
+    if (first > 0) check_interrupt();
     copy(RowRange{first, std::min(strip, rows - first)});
+  }
 }
 
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {

@@ -41,36 +41,39 @@ inline CopyPlan plan_of(const View& out, const View& in) {
 }
 
 // Calls f(out offset, in offset, n) for each innermost run; the work is cut into pieces of rows, or
-// of a single long row.
+// of long ones.
 template <class F>
 void for_each_row(const CopyPlan& p, const F& f) {
   constexpr std::int64_t kGrain = 1 << 15;
+  const std::int64_t n = p.sizes[0], grain = n < kGrain ? kGrain / n * n : kGrain;
   std::int64_t rows = 1;
   for (int d = 1; d < p.rank; ++d) rows *= p.sizes[d];
-  if (rows == 1) {
-    return parallel_for(p.sizes[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
-      f(begin * p.out[0], begin * p.in[0], end - begin);
-    });
-  }
-  parallel_for(rows, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(p.sizes[0], 1)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 std::int64_t index[kMaxRank] = {}, o = 0, i = 0, rest = begin;
-                 for (int d = 1; d < p.rank; ++d) {
-                   index[d] = rest % p.sizes[d];
-                   rest /= p.sizes[d];
-                   o += index[d] * p.out[d];
-                   i += index[d] * p.in[d];
-                 }
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   f(o, i, p.sizes[0]);
-                   for (int d = 1; d < p.rank; ++d) {
-                     o += p.out[d], i += p.in[d];
-                     if (++index[d] < p.sizes[d]) break;
-                     o -= index[d] * p.out[d], i -= index[d] * p.in[d];
-                     index[d] = 0;
-                   }
-                 }
-               });
+  parallel_for(rows * n, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t index[kMaxRank] = {}, o = 0, i = 0, rest = begin / n, first = begin % n;
+    for (int d = 1; d < p.rank; ++d) {
+      index[d] = rest % p.sizes[d];
+      rest /= p.sizes[d];
+      o += index[d] * p.out[d];
+      i += index[d] * p.in[d];
+    }
+    const auto next_row = [&] {
+      for (int d = 1; d < p.rank; ++d) {
+        o += p.out[d], i += p.in[d];
+        if (++index[d] < p.sizes[d]) break;
+        o -= index[d] * p.out[d], i -= index[d] * p.in[d];
+        index[d] = 0;
+      }
+    };
+    if (n < kGrain) {
+      for (; begin < end; begin += n, next_row()) f(o, i, n);
+    } else {
+      for (; begin < end; first = 0, next_row()) {
+        const std::int64_t count = std::min(n - first, end - begin);
+        f(o + first * p.out[0], i + first * p.in[0], count);
+        begin += count;
+      }
+    }
+  });
 }
 
 // Where either side has a type that is only stored.

@@ -7,7 +7,6 @@
 #include <limits>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "gather.h"
 #include "kernels/cpu/interruptible.h"
@@ -16,6 +15,7 @@
 #include "kernels/cpu/positions.h"
 #include "kernels/cpu/read_once.h"
 #include "kernels/cpu/runs.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/parallel.h"
 
 namespace rushlight {
@@ -90,6 +90,7 @@ bool is_across(const Rest& r, const View& other, const IndexList& list) {
 }
 
 constexpr std::int64_t kPiece = 1024;  // positions that become offsets at a time
+constexpr std::int64_t kMost = 1 << 20;  // elements between two looks for Ctrl-C
 constexpr std::int64_t kRow = 1024;    // bytes of a run from which the next is fetched meanwhile
 
 BadIndex get(const View& out, const View& self, const IndexList& list) {
@@ -132,13 +133,19 @@ BadIndex get(const View& out, const View& self, const IndexList& list) {
         } else if (r.numel == 1) {
           for (std::int64_t i = 0; i < count; ++i) to[targets[i]] = from[sources[i]];
         } else if (r.rank == 0 && r.self_step == 1 && r.other_step == 1 &&
-                   r.length >= kRow / std::int64_t(sizeof(S))) {
+                   r.length >= kRow / std::int64_t(sizeof(S)) && r.length < kMost) {
           for (std::int64_t i = 0; i < count; ++i)
             copy_row(to + targets[i], from + sources[i], from + sources[std::min(i + 1, count - 1)],
                      r.length);
-        } else if (r.rank == 0) {
+        } else if (r.rank == 0 && r.length < kMost) {
           for (std::int64_t i = 0; i < count; ++i)
             copy_run(to + targets[i], r.other_step, from + sources[i], r.self_step, r.length);
+        } else if (r.rank == 0) {
+          for (std::int64_t i = 0; i < count; ++i)
+            serial_for(r.length, [&](std::int64_t k, std::int64_t past) {
+              copy_run(to + targets[i] + k * r.other_step, r.other_step,
+                       from + sources[i] + k * r.self_step, r.self_step, past - k);
+            });
         } else {
           for (std::int64_t i = 0; i < count; ++i)
             each_run(r, sources[i], targets[i], [&](std::int64_t s, std::int64_t t) {
@@ -159,16 +166,16 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
     const ScatterMode mode = accumulate ? ScatterMode::add : ScatterMode::assign;
     if (scatter_elements(self, 0, list.of[0], values, mode, true).which < 0) return {};
   }
-  std::vector<std::int64_t> offsets(std::size_t(list.of[0].numel));
+  const std::int64_t all = list.of[0].numel;
+  Scratch<std::int64_t> offsets(static_cast<std::size_t>(all));
   BadIndex bad;
-  serial_for(list.of[0].numel, [&](std::int64_t begin, std::int64_t end) {
+  serial_for(all, [&](std::int64_t begin, std::int64_t end) {
     if (bad.which < 0) bad = offsets_of(self, list, begin, end - begin, offsets.data() + begin);
   });
   if (bad.which >= 0) return bad;
   const Rest r = rest_of(self, values, list);
   const int rank = list.of[0].rank;
   // Runs in parts, each of which a thread writes for all positions, in their order.
-  const std::int64_t all = std::int64_t(offsets.size());
   const std::int64_t parts =
       r.rank ? 1
              : std::clamp<std::int64_t>(
@@ -181,7 +188,7 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
         Positions<1> at(rank, values.sizes, {values.strides});
         Interruptible interruptible;
         for (std::int64_t i = 0; i < all;) {
-          const std::int64_t n = std::min(all - i, at.left()), step = at.step(0);
+          const std::int64_t n = std::min({all - i, at.left(), kMost}), step = at.step(0);
           const std::int64_t* const to = &offsets[std::size_t(i)];
           S* const written = self.as<S>() + first * r.self_step;
           const S* const from = values.as<const S>() + at.offset[0] + first * r.other_step;
@@ -197,8 +204,8 @@ BadIndex put(const View& self, const View& values, const IndexList& list, bool a
     }
     Positions<1> at(rank, values.sizes, {values.strides});
     Interruptible interruptible;
-    for (const std::int64_t offset : offsets) {
-      each_run(r, offset, at.offset[0], [&](std::int64_t s, std::int64_t v) {
+    for (std::int64_t i = 0; i < all; ++i) {
+      each_run(r, offsets[std::size_t(i)], at.offset[0], [&](std::int64_t s, std::int64_t v) {
         write(self.as<S>() + s, values.as<const S>() + v, r.length);
       });
       at.next();

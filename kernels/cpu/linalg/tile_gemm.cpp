@@ -246,28 +246,34 @@ bool tile_gemm(const StridedMatrix<const T>& left, const StridedMatrix<const T>&
   // OpenBLAS has kernels of its own for what fits the nearest cache.
   if (right.col_stride == 1 && out.rows * out.cols * left.cols <= kSmall) return false;
   constexpr Index kSide = 8192;
-  for (Index c = 0; c < out.cols; c += kSide)
-    for (Index r = 0; r < out.rows; r += kSide) {
-      const Index rows = std::min(kSide, out.rows - r), cols = std::min(kSide, out.cols - c);
-      const Index parts = (left.cols + kDepth - 1) / kDepth;
-      for (Index part = 0; part < parts; ++part) {
-        const Index from = left.cols * part / parts, to = left.cols * (part + 1) / parts;
-        const StridedMatrix<const T> some_left{
-            left.data + r * left.row_stride + from * left.col_stride, rows, to - from,
-            left.row_stride, left.col_stride};
-        const StridedMatrix<const T> some_right{
-            right.data + from * right.row_stride + c * right.col_stride, to - from, cols,
-            right.row_stride, right.col_stride};
-        const StridedMatrix<T> some_out{out.data + r * out.row_stride + c, rows, cols,
-                                        out.row_stride, 1};
-        const ProductOutput<T> first{
-            some_out,
-            alpha,
-            beta,
-            {added.data + r * added.row_stride + c, rows, cols, added.row_stride, 1}};
-        Slab<T>(some_left, some_right, part == 0 ? first : output_of(some_out, alpha, T(1))).run();
-      }
+  const Index across = (out.cols + kSide - 1) / kSide, down = (out.rows + kSide - 1) / kSide;
+  const auto slab = [&](Index r, Index c) {
+    const Index rows = std::min(kSide, out.rows - r), cols = std::min(kSide, out.cols - c);
+    const Index parts = (left.cols + kDepth - 1) / kDepth;
+    for (Index part = 0; part < parts; ++part) {
+      const Index from = left.cols * part / parts, to = left.cols * (part + 1) / parts;
+      const StridedMatrix<const T> some_left{
+          left.data + r * left.row_stride + from * left.col_stride, rows, to - from,
+          left.row_stride, left.col_stride};
+      const StridedMatrix<const T> some_right{
+          right.data + from * right.row_stride + c * right.col_stride, to - from, cols,
+          right.row_stride, right.col_stride};
+      const StridedMatrix<T> some_out{out.data + r * out.row_stride + c, rows, cols, out.row_stride,
+                                      1};
+      const ProductOutput<T> first{
+          some_out,
+          alpha,
+          beta,
+          {added.data + r * added.row_stride + c, rows, cols, added.row_stride, 1}};
+      Slab<T>(some_left, some_right, part == 0 ? first : output_of(some_out, alpha, T(1))).run();
     }
+  };
+  // The threads share a slab, or slabs too small for that.
+  const Index products = out.rows * out.cols * left.cols / (across * down);
+  parallel_for(across * down, products < 2 * kWorthwhile ? 1 : across * down,
+               [&](Index begin, Index end) {
+                 for (; begin < end; ++begin) slab(begin % down * kSide, begin / down * kSide);
+               });
   return true;
 }
 #else

@@ -145,16 +145,18 @@ void bernoulli_each(const View& out, const View& p, RandomState& s) {
       walk.rows([&](std::int64_t at, std::int64_t second, std::int64_t n) {
         T* const to = out.as<T>() + at;
         const P* const from = p.as<const P>() + second;
-        for (std::int64_t i = 0; i < n; ++i) {
-          const auto chance = load(from + i * walk.other[0]);
-          bool hit;
-          if constexpr (std::is_same_v<P, double>) {
-            hit = take_unit(s) < chance;
-          } else {
-            hit = static_cast<float>(take_word(s) & 0xffffff) * 0x1p-24f < chance;
+        serial_for(n, [&](std::int64_t i, std::int64_t end) {
+          for (; i < end; ++i) {
+            const auto chance = load(from + i * walk.other[0]);
+            bool hit;
+            if constexpr (std::is_same_v<P, double>) {
+              hit = take_unit(s) < chance;
+            } else {
+              hit = static_cast<float>(take_word(s) & 0xffffff) * 0x1p-24f < chance;
+            }
+            store(to + i * walk.strides[0], static_cast<Compute<T>>(hit));
           }
-          store(to + i * walk.strides[0], static_cast<Compute<T>>(hit));
-        }
+        });
       });
     });
   });
