@@ -9,12 +9,14 @@ namespace rushlight {
 
 // Calls f(begin, end) for one piece of [0, n) after another.
 template <class F>
-void serial_for(std::int64_t n, F&& f) {
+[[gnu::always_inline]] inline void serial_for(std::int64_t n, F&& f) {
   constexpr std::int64_t kPiece = 1 << 16;
-  if (n > 0 && n <= kPiece) return f(0, n);  // as of many short rows
-  for (std::int64_t begin = 0; begin < n; begin += kPiece) {
-    f(begin, std::min(n, begin + kPiece));
-    if (n - begin > kPiece) check_interrupt();  // it reads the clock: lines may be short
+  for (std::int64_t begin = 0; begin < n;) {
+    const std::int64_t end = std::min(n, begin + kPiece);
+    f(begin, end);
+    if (end == n) return;  // a check reads the clock, and lines may be short
+    check_interrupt();
+    begin = end;
   }
 }
 

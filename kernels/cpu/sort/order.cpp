@@ -22,12 +22,12 @@ CLONES_512 void dense_keys(const T* x, Index n, Key flip, Key* keys) {
   for (Index i = 0; i < n; ++i) keys[i] = Key(sort_key(x + i)) ^ flip;
 }
 
-// `n` keys, the first of them at position `first`.
+// The keys at [begin, end).
 template <class Key, class Packed>
-CLONES_512 void pack(const Key* keys, Index n, Index first, Key low, int lost, int bits,
+CLONES_512 void pack(const Key* keys, Index begin, Index end, Key low, int lost, int bits,
                      Packed* to) {
-  for (Index i = 0; i < n; ++i)
-    to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(first + i));
+  for (Index i = begin; i < end; ++i)
+    to[i] = Packed(Packed((keys[i] - low) >> lost) << bits | Packed(i));
 }
 template <class Key, class Packed>
 CLONES_512 void unpack(const Packed* from, Index n, Key low, int bits, Key* keys, Index* order) {
@@ -66,7 +66,7 @@ void order_few(Key* keys, Index n, Key low, int key_bits, int bits, Index* order
   const Index padded = (n + kKeyLanes - 1) / kKeyLanes * kKeyLanes;
   const int lost = std::max(0, key_bits + bits - int(8 * sizeof(Packed)));
   std::fill_n(packed, padded, Packed(~Packed(0)));
-  pack(keys, n, 0, low, lost, bits, packed);
+  pack(keys, 0, n, low, lost, bits, packed);
   count_smaller(packed, n, padded, ranks);
   for (Index i = 0; i < n; ++i) sorted[std::size_t(ranks[i])] = packed[i];
   const auto mask = std::size_t((Packed(1) << bits) - 1);
@@ -112,8 +112,7 @@ template <class Packed, class Key>
 void order_many(Key* keys, Index n, Key low, int key_bits, int place_bits, Index* order) {
   const auto count = static_cast<std::size_t>(n);
   Scratch<Packed> a(count), b(count);
-  serial_for(
-      n, [&](Index i, Index end) { pack(keys + i, end - i, i, low, 0, place_bits, a.data() + i); });
+  serial_for(n, [&](Index i, Index end) { pack(keys, i, end, low, 0, place_bits, a.data()); });
   const Packed* const sorted = radix(a.data(), b.data(), n, place_bits, key_bits);
   serial_for(n, [&](Index i, Index end) {
     unpack(sorted + i, end - i, low, place_bits, keys + i, order + i);
@@ -197,7 +196,8 @@ template <class Key>
 void stable_order(Key* keys, Index n, Index* order) {
   constexpr Index kTiny = 8;  // less than it takes to look at what they are
   if (n <= kTiny) return insert_keys(keys, n, order);
-  const auto [low, high] = key_range(keys, n);
+  // Of few keys without another call.
+  const auto [low, high] = n <= kFewKeys ? widened({~Key(0), 0}, keys, n) : key_range(keys, n);
   const auto key_bits = int(std::bit_width(high - low));
   const auto place_bits = int(std::bit_width(std::uint64_t(n - 1)));
   const int bits = key_bits + place_bits;

@@ -67,15 +67,17 @@ void with_room(Index n, F f) {
   f(much.data());
 }
 
-// `n` keys, the first of them at index `first`.
-CLONES void enter(const std::uint32_t* keys, Index n, Index first, std::uint32_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, first + i);
+// The keys at [begin, end).
+CLONES void enter(const std::uint32_t* keys, Index begin, Index end, std::uint32_t low,
+                  Narrow* to) {
+  for (Index i = begin; i < end; ++i) to[i] = Narrow(keys[i] - low, i);
 }
-CLONES void enter(const std::uint64_t* keys, Index n, Index first, std::uint64_t low, Narrow* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Narrow(keys[i] - low, first + i);
+CLONES void enter(const std::uint64_t* keys, Index begin, Index end, std::uint64_t low,
+                  Narrow* to) {
+  for (Index i = begin; i < end; ++i) to[i] = Narrow(keys[i] - low, i);
 }
-void enter(const std::uint64_t* keys, Index n, Index first, std::uint64_t low, Wide* to) {
-  for (Index i = 0; i < n; ++i) to[i] = Wide(keys[i] - low, first + i);
+void enter(const std::uint64_t* keys, Index begin, Index end, std::uint64_t low, Wide* to) {
+  for (Index i = begin; i < end; ++i) to[i] = Wide(keys[i] - low, i);
 }
 
 // Whether the distances of all keys from `low`, wrapped around, fit in 32 bits.
@@ -90,7 +92,7 @@ template <class Key, class F>
 void with_entries(const Key* keys, Index n, F f) {
   const auto of_type = [&]<class Entry>(Type<Entry>, Key low) {
     with_room<Entry>(n, [&](Entry* entries) {
-      serial_for(n, [&](Index i, Index end) { enter(keys + i, end - i, i, low, entries + i); });
+      serial_for(n, [&](Index i, Index end) { enter(keys, i, end, low, entries); });
       with_order(n, [&](auto before) { f(entries, before); });
     });
   };
