@@ -266,7 +266,7 @@ def test_a_dead_worker_is_an_error_at_once(end, words):
     begin = time.monotonic()
     with pytest.raises(RuntimeError, match=words) as caught:
         list(iterator)
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 3
     assert f"DataLoader worker (pid(s) {pids[1]}) exited unexpectedly" in str(caught.value)
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         next(iterator)
@@ -281,7 +281,7 @@ def test_killed_from_outside_while_waiting():
     begin = time.monotonic()
     with pytest.raises(RuntimeError, match="killed by signal 9"):
         next(iterator)
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 4
 
 
 def test_timeout():
@@ -289,7 +289,7 @@ def test_timeout():
     begin = time.monotonic()
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.3 seconds"):
         next(iter(loader))
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 4
 
 
 def test_abandoned_iterators_end_their_workers():
@@ -376,7 +376,7 @@ def test_no_orphans_no_hangs(delay, what):
             process.kill()
         begin = time.monotonic()
         _, errors = process.communicate(timeout=20)
-        assert time.monotonic() - begin < 15
+        assert time.monotonic() - begin < 8
         if what in ("parent", "group"):
             assert errors.count("Traceback") == 1, errors
             assert "KeyboardInterrupt" in errors

@@ -1,6 +1,6 @@
 // Matrix products on views: chooses how each operand is read, and splits one product or a batch
-// over the pool. Note: no part is more than kLongest products, so that Ctrl-C is
-// answered in time.
+// over the pool. Note: no part takes longer than kLongest products would, what it reads included,
+// so that Ctrl-C is answered in time.
 #include "kernels/matmul.h"
 
 #include <algorithm>
